@@ -33,6 +33,12 @@ DISORDERED = OpenQuestion(
     why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
     command="sort --stable --key=1,2 train.log > sorted.log",
 )
+SECOND_LOOK = OpenQuestion(
+    what="whether it moves",
+    why="Stacks of one moment show where a run stands. If each process stands in the same place half a minute later, it hangs.",
+    command="forensics stacks   # on the machine where it runs, twice",
+)
+LOOKED_RULE = "rule: only stacks were given, which show where it stood"
 
 
 class Answer(Struct, frozen=True):
@@ -88,6 +94,18 @@ def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None
         return answer
     found = tuple(moved(f, min(f.probability, ENDED_BADLY), UNMATCHED_RULE) for f in answer.findings)
     return Answer("undetermined", found, (open_question,))
+
+
+def undetermined_if_only_looked(answer: Answer, looked: Sequence[bool], has_moved: bool) -> Answer:
+    """The answer with the question for a second look, if stacks were given, and no end is shown. `looked`: of each source,
+    whether it is one of stacks. `has_moved`: between two looks. If neither that nor a log tells that it goes on, nobody knows."""
+    asked = (SECOND_LOOK, *answer.missing)
+    if answer.verdict != "no_crash" or not (all(looked) if not answer.missing else any(looked)) or not looked:
+        return answer
+    if has_moved and not all(looked):
+        return Answer(answer.verdict, answer.findings, asked)
+    found = tuple(moved(f, min(f.probability, BROKEN_OFF_MAX), LOOKED_RULE) for f in answer.findings)
+    return Answer("undetermined", found, asked)
 
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not

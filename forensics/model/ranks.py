@@ -95,8 +95,8 @@ class OddRank(Struct, frozen=True):
     which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
     how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
     it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
-    `late_looks`: in how many silences of the job before the others waited for it, too. `rival`: where the evidence is thin, what
-    it may be as well, and what would tell.
+    `late_waits`: the silences of the job before in which the others waited for it, too, s. `rival`: where the evidence is thin,
+    what it may be as well, and what would tell.
     """
 
     rank: int
@@ -116,7 +116,7 @@ class OddRank(Struct, frozen=True):
     proofs: tuple[ProofPlace, ...] = ()
     cause: str = ""
     by_stacks: bool = False
-    late_looks: int = 0
+    late_waits: tuple[float, ...] = ()
     rival: str = ""
 
     @property

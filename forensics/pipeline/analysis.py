@@ -35,6 +35,7 @@ from forensics.decision.doubts import (
     less_sure_if_disordered,
     undetermined_if_cut_off,
     undetermined_if_nothing_read,
+    undetermined_if_only_looked,
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
@@ -65,7 +66,7 @@ from forensics.pipeline.incident_entries import (
     timeline,
     with_moment,
 )
-from forensics.pipeline.placement import disordered_sources, find_incidents, placed_observations
+from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
 from forensics.pipeline.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
 from forensics.pipeline.teardown import ignored_lines
@@ -276,6 +277,7 @@ def _with_doubts(answer: Answer, seen: PlacedCase, disordered: set[str], unmatch
     _refuse_programs(answer, seen.analyses)
     answer = less_sure_if_disordered(answer, disordered, seen.asked.own)
     answer = undetermined_if_nothing_read(answer, None if seen.analyses else next((w.message for w in seen.noted), None))
+    answer = undetermined_if_only_looked(answer, [bool(a.stacks) for a in seen.analyses], looks(seen.analyses) == "progress")
     return undetermined_if_unmatched(undetermined_if_unread(answer, _unread_end(seen)), unmatched)
 
 

@@ -22,6 +22,7 @@ from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
 WENT_ON = timedelta(seconds=5)  # files that are copied one after the other lie closer together
+MIN_STACKS = 2  # of several processes, or of one that was looked at again
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
 
@@ -75,24 +76,28 @@ def _with_ranks(
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
     same ranks show one by one. In a run that ended well, or that somebody stopped, they waited for a while only, if not for one
     rank again and again."""
-    runs = [r.captured for r in analyses if r.captured]
-    ended_well = bool(runs) and all(run.ended_well for run in runs)
     seen = rank_picture(analyses, events, knowledge)
-    if (since := _after_stacks(analyses, events)) is not events:
-        return since, seen and _late(seen, analyses)
-    if seen is None:
+    if seen is None and not any(r.stacks for r in analyses):
         return events, None
     from forensics import ranks
 
-    if ended_well:
-        return events, _late(seen, analyses)
+    proves = knowledge.records[ranks.RANKS_RECORD]
+    decided = {cause for one in proves.values() for cause in one.decides}
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
-    decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
-    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
+    told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
+    if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
+        late = seen and _late(seen, analyses)
+        rest = {source: [e for e in own if e.place not in told] for source, own in events.items()}
+        return rest, late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
+    if seen is None:
+        return events, None
+    runs = [r.captured for r in analyses if r.captured]
+    if runs and all(run.ended_well for run in runs):
+        return events, _late(seen, analyses)
+    found = ranks.observation(seen, proves, causes)
     if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
         return events, _late(seen, analyses) or seen
     pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
-    told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     rest = {
         source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
         for source, own in events.items()
@@ -100,19 +105,32 @@ def _with_ranks(
     return {**rest, found.source: [*rest[found.source], found]}, seen
 
 
-def _after_stacks(analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]]) -> dict[str, list[Observation]]:
-    """`events` without those of stacks of a run that went on to its end: a log that tells nothing but a good end was written to
-    for longer."""
-    looks = {r.name: r.scan.source.modified for r in analyses if r.stacks}
-    told = {
-        source: {e.cause for e in own if e.cause and e.weight != "hint"} for source, own in events.items() if source not in looks
-    }
-    written = [r.scan.source.modified for r in analyses if told.get(r.name)]
-    taken = [moment for moment in looks.values() if moment]
-    if set().union(*told.values()) != {HEALTHY} or not taken or len(taken) < len(looks):
-        return events
-    went_on = all(moment and moment - max(taken) > WENT_ON for moment in written)
-    return {source: [] if source in looks else own for source, own in events.items()} if went_on else events
+def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation]) -> bool:
+    """Do stacks show where a run stood, and no hang? No event but theirs (`beside`) tells of trouble, and they do not show a hang
+    themselves, or a log that tells of a good end was written to for longer. Text about a run that quotes stacks is no look, nor
+    is what somebody gives of one process alone, whose source may show the locks for which it waits."""
+    looked = [r for r in analyses if r.stacks]
+    told = {e.cause for e in beside if e.cause and e.weight != "hint"}
+    if not looked or told - {HEALTHY}:
+        return False
+    taken = [moment for r in looked if (moment := r.scan.source.modified)]
+    ends = {e.source for e in beside if e.cause == HEALTHY}
+    written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
+    if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
+        return True
+    if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
+        return False
+    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
+    return not is_quoted and not any(r.dump for r in analyses) and looks(analyses) != "hang"
+
+
+def looks(analyses: Sequence[SourceAnalysis]) -> str:
+    """What the stacks of a run show: a `place`, `progress`, or a `hang`."""
+    if not any(r.stacks for r in analyses):
+        return "place"
+    from forensics import ranks
+
+    return ranks.shown_by_looks(one for r in analyses for one in r.stacks)
 
 
 def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture | None:

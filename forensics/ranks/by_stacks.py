@@ -88,7 +88,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
-    odd = tuple(replace(one, late_looks=_late_looks(case, one)) for one in odd)
+    odd = tuple(replace(one, late_waits=_late_waits(case, one)) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
@@ -108,16 +108,18 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how, call=""),))
 
 
-def _late_looks(case: RankCase, odd: OddRank) -> int:
-    """In how many silences of the job before this one the others waited for a rank, too: in between the job went on."""
+def _late_waits(case: RankCase, odd: OddRank) -> tuple[float, ...]:
+    """How long the silences of the job before this one were at least, s, in which the others waited for a rank, too: in between
+    the job went on."""
     now = case.stacks[odd.rank].silent_since if odd.rank in case.stacks and odd.kind in LATE_KINDS else None
     before = {
         one.silent_since: one.taken for one in case.all_stacks if now and one.silent_since and one.silent_since < now - CLOCKS_S
     }
     begun = [since for last, since in pairwise((0.0, *sorted(before))) if since - last > CLOCKS_S]
-    looks = ([one for one in case.all_stacks if one.taken == before[since]] for since in begun)
-    seen = [picture_of_stacks(RankCase((), look, processes=case.processes)) for look in looks]
-    return sum(1 for one in seen if one and [o.rank for o in one.odd] == [odd.rank] and one.odd[0].kind in LATE_KINDS)
+    looks = ((since, [one for one in case.all_stacks if one.taken == before[since]]) for since in begun)
+    seen = [(since, picture_of_stacks(RankCase((), look, processes=case.processes))) for since, look in looks]
+    late = (since for since, one in seen if one and [o.rank for o in one.odd] == [odd.rank] and one.odd[0].kind in LATE_KINDS)
+    return tuple((before[since] or since) - since for since in late)
 
 
 def picture_of_ends(case: RankCase) -> RankPicture | None:
@@ -232,6 +234,9 @@ def _odd(
     if crossed := _crossed(waiting):
         return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
     kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
+    # others that stand at the line of a rank with the other order only wait for it, if that is no helper of all
+    crossing = {waiting[r].frame for r, (kind, _) in kinds.items() if kind == "other_order"} - {usual.frame}
+    kinds = {r: told for r, told in kinds.items() if told[0] == "other_order" or waiting[r].frame not in crossing}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 
 

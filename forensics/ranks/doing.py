@@ -16,7 +16,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
 from forensics.ranks.case import MIN_LOOKS, RankCase
-from forensics.ranks.hooks import BY_NAME, hook_of
+from forensics.ranks.hooks import BY_NAME, WRAPPER_FILES, hook_of
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
@@ -26,6 +26,7 @@ from forensics.ranks.threads import (
     loads_for_another,
     program_frames,
     shown_frames,
+    waits_for_loader,
     waits_in_call,
 )
 from forensics.readers.python.process_stacks import read_stacks
@@ -35,6 +36,7 @@ OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LOOP_WAIT = "its event loop waits for a time, the network or another thread, and its stack has no line of that"
 UNTOLD_STATES = ("", "current")  # of faulthandler's threads
 UNTOLD = "it computes or waits, which its stack does not tell"
+LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process
     STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT",
@@ -42,6 +44,7 @@ STOPPED_CALLS = {  # where the kernel holds a process
 }
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
+MODULE_FILE, FORWARD = "torch/nn/modules/module.py", "forward"  # what a program calls that calls a module
 WRAPPERS = ("wrapper", "wrapped", "inner", "__call__", "_call_impl", "_wrapped_call_impl", "decorate_context")  # of calls
 
 
@@ -98,7 +101,7 @@ def doing(case: RankCase, rank: int) -> Doing | None:
     at = _doing_in(case, stacks, thread)
     if at and not thread.state.endswith("gil") and stacks is case.stacks[rank] and (keeper := lock_keeper(case, rank)):
         return keeper
-    at = _with_other_thread(case, at, stacks, thread) if at else at
+    at = _keeping_lock(case, _with_other_thread(case, at, stacks, thread), stacks, thread) if at else at
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
 
 
@@ -119,6 +122,21 @@ def lock_keeper(case: RankCase, rank: int) -> Doing | None:
     last, source = held[-1]
     text = f"its thread {last.name} holds the interpreter's lock for long"
     return Doing("computes", text, frame, line_proofs(last, source, frame))
+
+
+def _keeping_lock(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:
+    """What a thread does that holds the interpreter's lock while another thread of its process cannot go on at a line at which
+    that of another rank sleeps or waits."""
+    idle = {
+        case.own_frame(t.frames) for one in case.stacks.values() if one is not stacks for t in one.threads if t.state == "idle"
+    }
+    kept = (t for t in stacks.threads if t.state == "active" and (own := case.own_frame(t.frames)) and own in idle)
+    other = next(kept, None) if thread.state.endswith("gil") else None
+    if at.kind != "computes" or other is None:
+        return at
+    return replace(
+        at, kind="lock", text=f"{at.text}, for which its thread {other.name} waits{at_frame(case.own_frame(other.frames))}"
+    )
 
 
 def _with_other_thread(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:
@@ -187,6 +205,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
         return Doing("computes", IMPORTS, frame, proofs)
     if not thread.state.startswith("active") and in_event_loop(thread):
         return Doing("outside", LOOP_WAIT, frame, proofs)
+    if not thread.state.startswith("active") and waits_for_loader(thread):
+        return Doing("computes", LOADER_WAIT, frame, proofs)
     waits = _wait_in(thread, own)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
         return Doing("computes", _work_in(thread), frame, proofs)
@@ -241,7 +261,10 @@ def called_at(thread: ThreadStack, own: Frame | None) -> str:
     inside = _inside(thread, own) if own else ()
     if any(f.function == IMPORTING for f in inside):
         return "import"
-    return next((f.function for f in reversed(inside) if f.function.rpartition(".")[2] not in WRAPPERS), "")
+    called = (f for f in reversed(inside) if not any(part in f.file for part in WRAPPER_FILES))
+    name = next((f.function for f in called if f.function.rpartition(".")[2] not in WRAPPERS), "")
+    is_of_module = bool(inside) and inside[-1].file.endswith(MODULE_FILE)
+    return FORWARD if is_of_module and name.rpartition(".")[2] != FORWARD else name  # a hook of it, as FSDP has
 
 
 def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:

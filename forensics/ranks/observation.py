@@ -58,8 +58,10 @@ def reason(odd: OddRank) -> str:
         f", since its last call at {datetime.fromtimestamp(odd.last_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}" if odd.last_ns else ""
     )
     text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
-    if odd.late_looks:
-        text += f"; in {odd.late_looks} silence{'s' * (odd.late_looks != 1)} of the job before, they waited for it, too"
+    if odd.late_waits:
+        long = ", ".join(f"{seconds:.0f} s" for seconds in odd.late_waits)
+        count = f"{len(odd.late_waits)} silence{'s' * (len(odd.late_waits) != 1)}"
+        text += f"; in {count} of the job before (at least {long}), they waited for it, too"
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 

@@ -100,7 +100,7 @@ def picture(
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     """A rank with what tells its kind beside the moment: that it was late before, or the one exception in the logs of which
     nothing tells the rank, where it went to another call than the others; and what it may be as well."""
-    if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_looks):
+    if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_waits):
         odd = replace(odd, kind="late")
     if is_alone and odd.kind in ELSEWHERE and len(case.raised) == 1:
         (end,) = case.raised

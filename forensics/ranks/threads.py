@@ -222,10 +222,11 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
     return any(f.file.endswith(CHILD_FILE) for f in frames), one.pid or 0
 
 
-def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = ()) -> list[ProcessStacks]:
+def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = (), ranks: int = 0) -> list[ProcessStacks]:
     """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
-    the lines at which ranks gave up (`gave_up_at`), then most stand where they stand at another moment, too, then most wait, then
-    most are there, then the last: before it they started or paused, after it they gave up. Stacks without a moment stay."""
+    the lines at which `ranks` gave up (`gave_up_at`), no more than those, then most stand where they stand at another moment,
+    too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Stacks
+    without a moment stay."""
     given = list(stacks)
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
@@ -241,7 +242,7 @@ def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] =
     for one in given:
         if one.taken is not None:
             at = one.host, one.taken
-            key = waiting[at] > 0, ending[at], steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
+            key = waiting[at] > 0, min(ending[at], ranks), steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
             best[one.host] = max(best.get(one.host, key), key)
     return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
 

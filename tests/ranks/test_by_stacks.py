@@ -1,6 +1,7 @@
 """Without a dump, the stacks of the ranks show who stands in a collective call, and who does not."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -149,10 +150,30 @@ def test_one_stack_is_no_picture() -> None:
     assert picture([], read_stacks([Line(i, t) for i, t in enumerate(text, 1)], "x")) is None
 
 
+def write_look(folder: Path, *frames: str) -> None:
+    folder.mkdir()
+    for rank, own in enumerate(frames):
+        (folder / f"{rank}.txt").write_text("\n".join(stack(rank, own)) + "\n")
+
+
+@pytest.mark.seconds
+def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_path: Path) -> None:
+    """People look at a run that is slow, too. Where one rank moved between two looks, it goes on."""
+    write_look(tmp_path / "look1", IN_CALL, IN_CALL, LOADS)
+    found = analyze_paths([tmp_path], "stacks", knowledge)
+    assert (found.verdict, found.missing[0].what, found.causes[0].probability) == ("undetermined", "whether it moves", 0.5)
+    assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
+    write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
+    moved = analyze_paths([tmp_path], "stacks", knowledge)
+    assert (moved.verdict, moved.ranks) == ("undetermined", None)
+    (tmp_path / "job.log").write_text("step 11 loss 0.083\nTimed out waiting 60000ms for recv operation to complete\n")
+    assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
+
+
 @pytest.mark.seconds
 def test_the_report_names_the_rank_by_the_stacks(knowledge: Database, tmp_path: Path) -> None:
-    for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
-        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    for n in range(2):
+        write_look(tmp_path / f"look{n}", IN_CALL, IN_CALL, LOADS)
     first = analyze_paths([tmp_path], "stacks", knowledge).causes[0]
     assert (first.id, first.facts["culprit_rank"]) == ("distributed.timeout", 2)
     assert "rank 2" in first.where and "train.py:7" in first.where
@@ -431,6 +452,7 @@ def test_a_rank_that_waits_for_its_data_loader_is_where_the_worker_is(by_rank: b
         (odd,) = drawn(stack(0, IN_CALL), waiting, stack(2, IN_CALL), *extra).odd
         assert (odd.rank, odd.place and odd.place.line) == (1, line)
         assert ("in worker 900 of its data loader" in odd.doing) == (line == 37)
+        assert odd.kind == "computes" and "load" in odd.doing
 
 
 def test_in_a_trainer_s_loop_the_stacks_of_the_odd_rank_part_from_those_of_the_others() -> None:
@@ -480,9 +502,8 @@ def test_stacks_of_faulthandler_are_those_of_the_rank_in_the_name_of_the_file(kn
 
 
 def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) -> None:
-    (tmp_path / "stacks").mkdir()
-    for rank, frames in enumerate((LOADS, IN_CALL, IN_CALL)):
-        (tmp_path / "stacks" / f"{rank}.txt").write_text("\n".join(stack(rank, frames)))
+    for n in range(2):
+        write_look(tmp_path / f"look{n}", LOADS, IN_CALL, IN_CALL)
     (tmp_path / "job.log").write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)))
     found = analyze_paths([tmp_path], "case", knowledge)
     assert found.causes[0].evidence[0].source.endswith(".txt")
@@ -491,18 +512,24 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
 
 @pytest.mark.parametrize("frames", [IN_CALL, LOADS], ids=["all wait", "one is elsewhere"])
 @pytest.mark.parametrize(
-    ("end", "later_s", "verdict"),
-    [("training complete", 60, "no_crash"), ("training complete", 1, "crash"), ("stage 2 finished", 60, "crash")],
+    ("end", "later_s", "looks", "verdict"),
+    [
+        ("training complete", 60, 2, "no_crash"),
+        ("training complete", 1, 2, "crash"),
+        ("stage 2 finished", 60, 2, "crash"),
+        ("training complete", 1, 1, "no_crash"),
+        ("stage 2 finished", 60, 1, "undetermined"),
+    ],
 )
 def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
-    end: str, later_s: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
+    end: str, later_s: int, looks: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
 ) -> None:
     """Somebody looked at it. Files that were copied together tell nothing of what came first."""
-    (tmp_path / "stacks").mkdir()
-    for rank in range(3):
-        _, *rest = stack(rank, IN_CALL if rank else frames)
-        (tmp_path / "stacks" / f"rank{rank}.txt").write_text("\n".join(rest))
-        os.utime(tmp_path / "stacks" / f"rank{rank}.txt", (1_796_000_000, 1_796_000_000))
+    for look, rank in product(range(looks), range(3)):
+        file = tmp_path / f"look{look}" / f"rank{rank}.txt"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join(stack(rank, IN_CALL if rank else frames)[1:]))
+        os.utime(file, (1_796_000_000, 1_796_000_000))
     log = tmp_path / "job.log"
     log.write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)) + f"{end}\n")
     os.utime(log, (1_796_000_000 + later_s, 1_796_000_000 + later_s))
@@ -818,6 +845,34 @@ def test_of_several_moments_that_counts_in_which_ranks_wait_where_they_gave_up(l
     assert shown == {odd_rank}
 
 
+def test_a_pause_in_which_all_waited_where_ranks_gave_up_is_not_the_moment_in_which_as_many_wait() -> None:
+    looks = [*_look(10, *(IN_CALL,) * 3), *(one for at in (50, 55) for one in _look(at, IN_CALL, IN_CALL, LOADS))]
+    end = Ended("it raised", Frame("/run/train.py", 14, "train"), ProofPlace("job.log", 3, "Timed out"), "")
+    (odd,) = drawn(*looks, ends=Ends(gave_up={0: end, 1: end})).odd
+    assert odd.rank == 2
+
+
+@pytest.mark.parametrize(("beside", "kind"), [("active", "lock"), ("idle", "computes")])
+def test_a_thread_of_a_rank_that_cannot_go_on_where_others_sleep_waits_for_the_interpreter_s_lock(beside: str, kind: str) -> None:
+    def beating(rank: int, frames: str, state: str, other: str) -> list[str]:
+        return [*stack(rank, frames, state=state), f'Thread 999 ({other}): "beat"', "    beat (/run/train.py:27)"]
+
+    ranks = [beating(0, IN_CALL, "idle", "idle"), beating(1, LOADS, "active+gil", beside), beating(2, IN_CALL, "idle", "idle")]
+    (odd,) = drawn(*ranks).odd
+    assert (odd.rank, odd.kind, "its thread beat waits at beat (train.py:27)" in odd.doing) == (1, kind, kind == "lock")
+
+
+def test_hooks_and_wrappers_hide_no_call_of_the_model() -> None:
+    """A sharded model makes its collective calls in hooks. Rank 1 is behind the loop in which the others call the model."""
+    hook = f"{WAITS}|FSDPState._pre_forward ({LIBRARY}/distributed/fsdp/_fully_shard/_fsdp_state.py:314)"
+    wrapped = f"DisableContext.__call__.<locals>._fn ({LIBRARY}/_dynamo/eval_frame.py:1446)"
+    module = f"Module._wrapped_call_impl ({LIBRARY}/nn/modules/module.py:1778)"
+    in_model = f"{hook}|{wrapped}|{module}|play (/run/online.py:15)|main (/run/online.py:31)"
+    behind = f"{WAITS}|agree (/run/rounds.py:23)|main (/run/online.py:32)"
+    (odd,) = drawn(stack(0, in_model), stack(1, behind), stack(2, in_model)).odd
+    assert (odd.rank, odd.kind, odd.call) == (1, "other_batches", "forward")
+
+
 @pytest.mark.parametrize(("first", "since", "told"), [(LOADS, 2, 1), (LOADS, 31, 0), (IN_CALL, 2, 0)])
 def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_before(first: str, since: int, told: int) -> None:
     """Two looks at one silence show one wait."""
@@ -827,7 +882,8 @@ def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_befo
 
     looks = [*silent(10, since, IN_CALL, first, IN_CALL), *silent(40, 31, IN_CALL, LOADS, IN_CALL)]
     (odd,) = drawn(*looks, *silent(50, 31, IN_CALL, LOADS, IN_CALL)).odd
-    assert (odd.rank, odd.late_looks, "in 1 silence of the job before" in reason(odd)) == (1, told, bool(told))
+    assert (odd.rank, odd.late_waits) == (1, (8.0,) * told)
+    assert ("in 1 silence of the job before (at least 8 s)" in reason(odd)) == bool(told)
 
 
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:

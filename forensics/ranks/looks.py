@@ -1,0 +1,27 @@
+"""Do the stacks of a run show that it hung, or only where it stood?
+
+03:00 all ranks in backward (train.py:23)                                 -> where they stood: people look at a slow run, too
+03:00 rank 3 in synthesize, 03:05 in main; the others stood still         -> it moved
+03:00 and 03:05 each process in the same frames                           -> a hang, as far as looks show one
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from forensics.model.dumps import Frame
+from forensics.model.stacks import ProcessStacks
+from forensics.ranks.threads import at_work
+
+
+def shown_by_looks(stacks: Iterable[ProcessStacks]) -> Literal["place", "progress", "hang"]:
+    """A look that was taken since the run was silent shows a hang, and so do several looks at processes that each stand in one
+    place. A run of which one process moves goes on: the others may wait for that one at each step."""
+    given = list(stacks)
+    looks: dict[tuple[str, int | None, int | None], list[tuple[Frame, ...]]] = {}
+    for one in given:
+        if (one.pid is not None or one.rank is not None) and (thread := at_work(one)):
+            looks.setdefault((one.host, one.rank if one.pid is None else None, one.pid), []).append(thread.frames)
+    again = [frames for frames in looks.values() if len(frames) > 1]
+    if any(one.silent_since for one in given) or (again and all(len(set(frames)) == 1 for frames in again)):
+        return "hang"
+    return "progress" if again else "place"
