@@ -101,10 +101,10 @@ def fitting_remedies(
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
     own = made
-    if reads_first and first:
-        own = _read_and_do(first_line, cause, made)
+    if reads_first and (first or not made):
+        own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment))
     elif reads_first:  # what only other ways give is no more than a second thought
-        own = [*_read_and_do(first_line, cause, fitting_remedies(cause, facts, environment)[:1]), *made]
+        own = [*_read_and_do(first_line, cause, ()), *made]
     kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     code, place = first_known(CODE_THERE, facts) or "", fill_template(CODE_PLACE, facts) or ""

@@ -13,7 +13,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
     r"[/\\](?:site|dist)-packages(?:[/\\]|\Z)|/lib(?:64)?/python\d"
     r"|(?i:\\(?:Python\d*|PythonSoftwareFoundation[^\\]+|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
     r"|<(?:frozen|string>|decorator-gen|makefun-gen|attrs generated|eval_with_key>|lambdifygenerated|@beartype|__array_func)"
-    r"|importlib|/torchinductor_|/\.cache/"  # code that libraries generate
+    r"|importlib|/torchinductor_|/__autograph_generated_file|/\.cache/"  # code that libraries generate
     r"|\A(?:argparse|threading|runpy)\.py\Z|\.px[di]\Z|\.pyx\Z"  # compiled by Cython: the path is that of the build
     r"|/share/lua/\d|(?:\A|/)pkg/mod/"
     r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute

@@ -19,9 +19,10 @@ names an attribute that a module of another package does not have.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
@@ -91,6 +92,7 @@ REPORTERS = {
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"
 DEFAULT_GROUP = "the default group"
+USER_CODE = "in user code:"  # TensorFlow's, in front of the traceback of a traced function
 OWN_SENTENCE = "own_sentence"  # a fact of an exception that the program itself raises, with words of its own
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
 
@@ -118,9 +120,13 @@ def read(region: Region) -> Record | None:
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     last = message_end(rows, place)
-    if TRACEBACK_HEAD in str(fields.get("exc_message", "")):
-        inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_message"]))
+    message = str(fields.get("exc_message", ""))
+    if TRACEBACK_HEAD in message or message == USER_CODE:
+        inner, inner_line, inner_last = _inner(
+            rows[place + 1 :] if message != USER_CODE else _dedented(rows[place + 1 :]), message
+        )
         fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
+        fields["exc_message"] = str(fields["exc_message"]).removeprefix(f"{fields['exc_type']}: ")
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
@@ -313,6 +319,12 @@ def _wrapped(rows: list[ParsedLine], fields: dict[str, Value]) -> tuple[ParsedLi
     return None
 
 
+def _dedented(rows: list[ParsedLine]) -> list[ParsedLine]:
+    """The rows of a traceback that TensorFlow prints as the message of an exception in traced code, four blanks to the right."""
+    own = takewhile(lambda r: not r.message.strip() or r.message.startswith("    "), rows)
+    return [ParsedLine(r.line, replace(r.prefix, message=r.message[4:])) for r in own]
+
+
 def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line | None, int]:
     """The message, the program's own frame and the last line of a message that holds a traceback: another process, thread or
     callback failed, and its traceback was raised again as text. `message`: what stands before and in front of that text."""
@@ -320,6 +332,9 @@ def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line
     if place is None:
         return {"exc_message": message}, None, 0
     frame, line = _own_frame(rows[:place])
-    stated: dict[str, Value] = {"exc_message": rows[place].message.strip()[:500]}
+    said = rows[place].message.strip()
+    if PATTERNS.of_layer.search(said):  # Keras names the layer, and says below what it could not do
+        said = " ".join([said, *(r.message.strip() for r in rows[place + 1 : place + 3] if r.message.strip())])
+    stated: dict[str, Value] = {"exc_message": said[:500]}
     own = frame and not is_library_file(str(frame["file"]))
     return (stated | frame, line, rows[place].line.number) if own else (stated, None, rows[place].line.number)

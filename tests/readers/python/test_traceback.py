@@ -170,6 +170,23 @@ def test_a_record_behind_a_traceback_that_was_cut_is_no_exception(events: Callab
     assert not tracebacks(events(cut + 'INFO:     10.0.0.1:384 - "GET /stats HTTP/1.1" 422 Unprocessable Entity\n' * 2))
 
 
+def test_a_traceback_as_the_message_of_traced_code_tells_its_place_and_words(events: Callable[[str], list[Observation]]) -> None:
+    """TensorFlow prints it four blanks to the right; Keras names the layer above the words of the exception."""
+    site = "/opt/py/lib/python3.9/site-packages/keras/src"
+    (event,) = tracebacks(
+        events(
+            'Traceback (most recent call last):\n  File "/home/u/fit.py", line 3, in <module>\n    model.fit(x)\n'
+            '  File "/tmp/__autograph_generated_file9f.py", line 15, in tf__train\n    retval_ = step()\n'
+            f'TypeError: in user code:\n\n    File "{site}/training.py", line 2440, in train  *\n        return step()\n'
+            '    File "/home/u/loss.py", line 12, in own_loss\n        return merge(a)\n\n'
+            "    TypeError: Exception encountered when calling layer 'join' (type Concatenate).\n    \n    The parts are of two kinds.\n"
+        )
+    )
+    assert (event.fields["file"], event.fields["line_no"]) == ("/home/u/loss.py", 12)
+    assert str(event.fields["exc_message"]).endswith("'join' (type Concatenate). The parts are of two kinds.")
+    assert str(event.fields["exc_message"]).startswith("Exception encountered")
+
+
 @pytest.mark.parametrize(
     ("exception", "first"), [("socket.gaierror: [Errno -2] Name or service not known", 4), ("TimeoutError", 3)]
 )
