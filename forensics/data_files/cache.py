@@ -5,11 +5,12 @@
 The parts: Hyperscan's serialised databases of `compiled`, and the document of `stored` between them; the tables of `tables`.
 
 The file name is a hash of all inputs, so a changed signature or library has another file. A damaged or foreign file is rebuilt
-without a message; a checksum finds damage in an eighth of the time that a hash takes. If the folder cannot be written, every run
-compiles again.
+without a message; a checksum finds damage in an eighth of the time that a hash takes. If the user's folder cannot be written,
+a private one for temporary files is taken; without it, every run compiles again.
 """
 
 import os
+import stat
 import time
 import zlib
 from collections.abc import Collection, Sequence
@@ -37,7 +38,29 @@ def folder(given: Path | None = None) -> Path:
         return Path(named)
     if given:
         return given
-    return user_folders.cache()
+    usual = user_folders.cache()
+    return usual if _may_be_written(usual) else _private_folder() or usual
+
+
+def _may_be_written(place: Path) -> bool:
+    """May this user write there, or make it?"""
+    there = next((p for p in (place, *place.parents) if p.exists()), place)
+    return os.access(there, os.W_OK | os.X_OK)
+
+
+def _private_folder() -> Path | None:
+    """A folder for temporary files that is this user's alone, as what lies in it is run; None where somebody else made it. A home
+    that is read-only would else compile all messages at each run, 15 s of processor time."""
+    if not hasattr(os, "getuid"):
+        return None
+    place = Path(os.environ.get("TMPDIR") or "/tmp", f"forensics-{os.getuid()}")
+    try:
+        place.mkdir(mode=0o700, exist_ok=True)
+        found = place.lstat()
+    except OSError:
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return place if own else None
 
 
 def read(key: str, given: Path | None = None, wanted: Collection[int] | None = None) -> list[bytes] | None:

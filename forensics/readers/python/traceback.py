@@ -120,13 +120,9 @@ def read(region: Region) -> Record | None:
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     last = message_end(rows, place)
-    message = str(fields.get("exc_message", ""))
-    if TRACEBACK_HEAD in message or message == USER_CODE:
-        inner, inner_line, inner_last = _inner(
-            rows[place + 1 :] if message != USER_CODE else _dedented(rows[place + 1 :]), message
-        )
+    if TRACEBACK_HEAD in (message := str(fields.get("exc_message", ""))) or message == USER_CODE:
+        inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_type"]), message)
         fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
-        fields["exc_message"] = str(fields["exc_message"]).removeprefix(f"{fields['exc_type']}: ")
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
@@ -325,9 +321,11 @@ def _dedented(rows: list[ParsedLine]) -> list[ParsedLine]:
     return [ParsedLine(r.line, replace(r.prefix, message=r.message[4:])) for r in own]
 
 
-def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line | None, int]:
+def _inner(rows: list[ParsedLine], exception: str, message: str) -> tuple[dict[str, Value], Line | None, int]:
     """The message, the program's own frame and the last line of a message that holds a traceback: another process, thread or
-    callback failed, and its traceback was raised again as text. `message`: what stands before and in front of that text."""
+    callback failed, and its traceback was raised again as text. `exception`: the type of what was raised again.
+    `message`: what stands before and in front of that text."""
+    rows = _dedented(rows) if message == USER_CODE else rows
     place = _end(rows)
     if place is None:
         return {"exc_message": message}, None, 0
@@ -335,6 +333,6 @@ def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line
     said = rows[place].message.strip()
     if PATTERNS.of_layer.search(said):  # Keras names the layer, and says below what it could not do
         said = " ".join([said, *(r.message.strip() for r in rows[place + 1 : place + 3] if r.message.strip())])
-    stated: dict[str, Value] = {"exc_message": said[:500]}
+    stated: dict[str, Value] = {"exc_message": said.removeprefix(f"{exception}: ")[:500]}
     own = frame and not is_library_file(str(frame["file"]))
     return (stated | frame, line, rows[place].line.number) if own else (stated, None, rows[place].line.number)
