@@ -31,6 +31,10 @@ FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
 OWN_KINDS = ("job", "notebook")  # of the lanes that a program itself writes
 NEAREST_BY_WORDS = 3  # chosen by hand: candidates by words alone, if no message is known
+OF_THE_PROGRAM = (  # what a rank does instead of meeting the others, where no fault of a machine makes it do so
+    *("raised", "lock", "hook", "barrier", "left_out"),
+    *("other_call", "other_shape", "other_order", "other_batches"),
+)
 MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities mean the same
 
 
@@ -96,6 +100,11 @@ class _Event:
         for o in (x.observation for x in self.live):
             self.firsts[o.source] = min(o.line, self.firsts.get(o.source, o.line))
 
+    @property
+    def is_of_program(self) -> bool:
+        """Does it tell what a rank does that keeps the others waiting, and is that of the program's own doing?"""
+        return any(o.observation.fields.get("culprit_kind") in OF_THE_PROGRAM for o in self.owned)
+
     @cached_property
     def names(self) -> Names:
         """What its tellings name, read once for all events that it may have to do with."""
@@ -126,8 +135,9 @@ class _Case:
         """The events that `event` may be a consequence of.
 
         A stop from outside that is first seen after the end does not explain it. One of unknown owner explains only causes that
-        describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the program
-        explains nothing in later attempts. What names another job, container or device explains only that a peer was waited for.
+        describe an end, or, if it is a fault of the machine, causes that are no error of the program; it explains nothing that a
+        rank does of the program's own doing. An error of the program explains nothing in later attempts. What names another
+        job, container or device explains only that a peer was waited for.
         """
         has = self.database.has_trait
         found = [r for r in self.events if r.cause != event.cause and self.database.explains(r.cause, event.cause)]
@@ -135,6 +145,8 @@ class _Case:
         found = [r for r in found if not (has(r.cause, "program_error") and is_of_earlier_attempt(r.owned, event.owned))]
         if not has(event.cause, "waits_for_peer"):
             found = [r for r in found if not name_others(r.names, event.names)]
+        if event.is_of_program:
+            return [r for r in found if r.is_own]
         return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
     def _may_cause(self, fault: _Event, event: _Event) -> bool:
@@ -187,7 +199,8 @@ class _Case:
         if any(o.owner == "mine" for o in event.live):
             return found
         own = [e for e in self.strong if e.cause != event.cause and e.is_own and not self._stopped_later(e)]
-        own_end = any(not self._only_describes_an_end(e.cause) and event not in self.explainers[id(e)] for e in own)
+        own = [e for e in own if e.is_of_program or not self._only_describes_an_end(e.cause)]
+        own_end = any(event not in self.explainers[id(e)] for e in own)
         return found | {"unknown against own": float(own_end)}
 
     def _order(self, event: _Event) -> dict[str, float]:
