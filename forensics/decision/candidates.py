@@ -31,7 +31,7 @@ FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
 OWN_KINDS = ("job", "notebook")  # of the lanes that a program itself writes
 NEAREST_BY_WORDS = 3  # chosen by hand: candidates by words alone, if no message is known
-OF_THE_PROGRAM = (  # what a rank does instead of meeting the others, where no fault of a machine makes it do so
+DOINGS_OF_THE_PROGRAM = (  # what a rank does instead of meeting the others, where no fault of a machine makes it do so
     *("raised", "lock", "hook", "barrier", "left_out"),
     *("other_call", "other_shape", "other_order", "other_batches"),
 )
@@ -103,7 +103,7 @@ class _Event:
     @property
     def is_of_program(self) -> bool:
         """Does it tell what a rank does that keeps the others waiting, and is that of the program's own doing?"""
-        return any(o.observation.fields.get("culprit_kind") in OF_THE_PROGRAM for o in self.owned)
+        return any(o.observation.fields.get("culprit_kind") in DOINGS_OF_THE_PROGRAM for o in self.owned)
 
     @cached_property
     def names(self) -> Names:
