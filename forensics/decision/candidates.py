@@ -1,7 +1,7 @@
 """Make a candidate of each event, with named features, which are the input of the ranker.
 
     process.worker_died:  Killed (strong, ends process), no line after it, explained by host_memory.oom_cgroup
-    -> {"strong": 1, "explained": 1, "no trouble behind": 1, "fallback": 1, ...}
+    -> {"strong": 1, "explained": 1, "behind": 0, "fallback": 1, ...}
 
 An event is what observations of one cause tell together (events.py). Observations of others make no candidate. The features come
 in groups: evidence, aftermath, ownership, order, graph, text. The names are stored in the model file, so they are kept; what they
@@ -19,11 +19,10 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.events import Names, events_of, name_others, names_of
-from forensics.decision.last_word import has_lasting_effect, is_of_earlier_attempt, last_word, survived
+from forensics.decision.last_word import is_of_earlier_attempt
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
-from forensics.readers.python.library_files import knows_own_code
 
 with Path(__file__).with_name("features.csv").open(encoding="utf-8", newline="") as table:
     # name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
@@ -32,6 +31,10 @@ FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
 OWN_KINDS = ("job", "notebook")  # of the lanes that a program itself writes
 NEAREST_BY_WORDS = 3  # chosen by hand: candidates by words alone, if no message is known
+DOINGS_OF_THE_PROGRAM = (  # what a rank does instead of meeting the others, where no fault of a machine makes it do so
+    *("raised", "lock", "hook", "barrier", "left_out"),
+    *("other_call", "other_shape", "other_order", "other_batches"),
+)
 MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities mean the same
 
 
@@ -97,6 +100,11 @@ class _Event:
         for o in (x.observation for x in self.live):
             self.firsts[o.source] = min(o.line, self.firsts.get(o.source, o.line))
 
+    @property
+    def is_of_program(self) -> bool:
+        """Does it tell what a rank does that keeps the others waiting, and is that of the program's own doing?"""
+        return any(o.observation.fields.get("culprit_kind") in DOINGS_OF_THE_PROGRAM for o in self.owned)
+
     @cached_property
     def names(self) -> Names:
         """What its tellings name, read once for all events that it may have to do with."""
@@ -116,7 +124,6 @@ class _Case:
         self.tiers = tiers
         self.events = [_Event(c, e, tiers) for c, own in sorted(by_cause.items()) for e in events_of(own, tiers, database)]
         self.strong = [e for e in self.events if e.is_strong]
-        self.of_cause = {c: [e for e in self.events if e.cause == c] for c in by_cause}
         self.explainers = {id(e): self._explainers(e) for e in self.events}
 
     def explainer(self, event: _Event) -> str | None:
@@ -128,8 +135,9 @@ class _Case:
         """The events that `event` may be a consequence of.
 
         A stop from outside that is first seen after the end does not explain it. One of unknown owner explains only causes that
-        describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the program
-        explains nothing in later attempts. What names another job, container or device explains only that a peer was waited for.
+        describe an end, or, if it is a fault of the machine, causes that are no error of the program; it explains nothing that a
+        rank does of the program's own doing. An error of the program explains nothing in later attempts. What names another
+        job, container or device explains only that a peer was waited for.
         """
         has = self.database.has_trait
         found = [r for r in self.events if r.cause != event.cause and self.database.explains(r.cause, event.cause)]
@@ -137,6 +145,8 @@ class _Case:
         found = [r for r in found if not (has(r.cause, "program_error") and is_of_earlier_attempt(r.owned, event.owned))]
         if not has(event.cause, "waits_for_peer"):
             found = [r for r in found if not name_others(r.names, event.names)]
+        if event.is_of_program:
+            return [r for r in found if r.is_own]
         return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
     def _may_cause(self, fault: _Event, event: _Event) -> bool:
@@ -160,30 +170,13 @@ class _Case:
         found["proof"] = float(ENDING_PROOF in tiers)
         found["strong"] = float(ENDING_STRONG in tiers)
         found["hint"] = float(ENDING_HINT in tiers)
-        found["notice only"] = float(not event.ending)
         found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
-        found["kinds"] = log1p(len({o.observation.kind for o in own}))
         found["rate"] = max(signature_rates(o, rates)[1] for o in own)
-        found["own code"] = float(any(knows_own_code(o.observation.fields) for o in own))
-        for what in ("machine", "job"):
-            found[f"ends {what}"] = float(any(what_ended(o.observation, self.database) == what for o in event.ending))
+        found["ends job"] = float(any(what_ended(o.observation, self.database) == "job" for o in event.ending))
+        found["behind"] = log1p(min(o.aftermath.lines_after for o in event.live))
+        found["no trouble behind"] = float(any(not o.aftermath.trouble for o in event.live))
         found["outlived"], found["earlier attempt"] = self._against_rivals(event)
-        return found | self._aftermath(event) | self._ownership(event) | self._order(event) | self._graph(event)
-
-    def _aftermath(self, event: _Event) -> dict[str, float]:
-        after = [o.aftermath for o in event.live]
-        last = min(after, key=lambda a: a.lines_after)
-        return {
-            "again": log1p(min(a.repeated + a.progress for a in after)),
-            "handled": float(all(a.handled for a in after)),
-            "mild": float(all(a.low_severity for a in after)),
-            "good behind": float(all(a.good for a in after)),
-            "starts behind": float(all(a.later_attempts for a in after)),
-            "behind": log1p(last.lines_after),
-            "no trouble behind": float(any(a.trouble == 0 for a in after)),
-            "survived": float(all(map(survived, event.live)) and not has_lasting_effect(event.cause, self.database)),
-            "last word": float(last_word(event.cause, event.owned, self.database) is not None),
-        }
+        return found | self._ownership(event) | self._order(event) | self._graph(event)
 
     def _against_rivals(self, event: _Event) -> tuple[float, float]:
         """How much longer the program continued after it than after any strong rival: ln(1 + lines), ln(1 + attempts)."""
@@ -205,20 +198,15 @@ class _Case:
         found = {"named": float(any(o.named and (o.lane is None or o.lane.kind not in OWN_KINDS) for o in event.owned))}
         if any(o.owner == "mine" for o in event.live):
             return found
-        gaps = [abs(o.seconds_before) for o in event.live if o.seconds_before is not None]
         own = [e for e in self.strong if e.cause != event.cause and e.is_own and not self._stopped_later(e)]
-        own_end = any(not self._only_describes_an_end(e.cause) and event not in self.explainers[id(e)] for e in own)
-        return found | {
-            "unknown owner": 1.0,
-            "unknown seconds": log1p(min(gaps)) if gaps else 0.0,
-            "unknown against own": float(own_end),
-        }
+        own = [e for e in own if e.is_of_program or not self._only_describes_an_end(e.cause)]
+        own_end = any(event not in self.explainers[id(e)] for e in own)
+        return found | {"unknown against own": float(own_end)}
 
     def _order(self, event: _Event) -> dict[str, float]:
-        alike = [e for e in self.of_cause[event.cause] if e is not event and e.ending]
+        alike = [e for e in self.events if e.cause == event.cause and e is not event and e.ending]
         others = [e for e in self.strong if e.cause != event.cause]
         return {
-            "stop behind": float(self._stopped_later(event)),
             "of cause behind": log1p(sum(self._is_seen_later(e, event) for e in alike)),
             "of cause before": log1p(sum(self._is_seen_later(event, e) for e in alike)),
             "ends behind": log1p(sum(self._is_seen_later(e, event) for e in others)),
@@ -231,19 +219,11 @@ class _Case:
         return stop and any(self._is_seen_later(event, e) for e in self.strong if e.cause != event.cause)
 
     def _graph(self, event: _Event) -> dict[str, float]:
-        explainers = self.explainers[id(event)]
-        strong = [r for r in explainers if r.is_strong]
         rivals = any(e.cause != event.cause for e in self.strong)
-        first = event.firsts
-        later = [r for r in strong if any(s in first and line > first[s] for s, line in r.firsts.items())]
         about = self.database.causes[event.cause]
         return {
-            "explained": float(bool(strong)),
-            "explained by hint": float(bool(explainers) and not strong),
-            "explained later": float(bool(later) and len(later) == len(strong)),
+            "explained": float(any(r.is_strong for r in self.explainers[id(event)])),
             "explains": log1p(len({e.cause for e in self.events if event in self.explainers[id(e)]})),
             "fallback": float(about.fallback and rivals),
-            "fallback alone": float(about.fallback and not rivals),
             "exception": float("exception" in about.traits and rivals),
-            "stop": float("external_stop" in about.traits and rivals),
         }

@@ -99,7 +99,7 @@ def decide(
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     causes = causes_of(_ranked(offered, model))
-    ranked = structure.ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), given.lanes, database)
+    ranked = structure.ranked_by_structure(precedence.applied(causes, database), given.lanes, database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
@@ -154,8 +154,6 @@ def _row_by_structure(
     bad, owned = probability_of(rows), given.owned
     if given.machine and (death := structure.service_dies_again(owned, database)):
         return _at_least(rows, structure.MIN_BAD_OF_LAST_ERROR, structure.SERVICE_DIES_AGAIN, death), None
-    if given.machine and bad > structure.MAX_BAD_IF_AT_WORK and structure.machine_went_on(owned, given.lanes, database):
-        return with_rule(rows, structure.MAX_BAD_IF_AT_WORK, structure.MACHINE_WENT_ON)[-1:], None
     decisive = outcome_features.decisive_lane(owned, given.lanes, database)
     if (failed := structure.cell_that_failed(given.lanes)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
         place = failed[0], failed[1].line.number
@@ -246,24 +244,6 @@ def _whole_cause(events: Sequence[Candidate]) -> Candidate:
         return best
     others = tuple(o for e in events if e is not best for o in e.owned)
     return replace(moved(best, sum(e.probability for e in events), FURTHER_EVENTS), others=others)
-
-
-def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Rank candidates that only time or place links to the subject after an end that the subject's own log shows.
-
-    Each gets at most half the probability of the best own candidate, which gets the rest.
-    """
-    unknown = [c for c in ranked if c.features.get("unknown against own")]
-    own = [
-        c for c in ranked if c not in unknown and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
-    ]
-    own = [c for c in own if any(o.owner == "mine" for o in c.owned)]
-    if not unknown or not own:
-        return list(ranked)
-    best = max(own, key=lambda c: c.probability)
-    taken = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
-    left = [moved(c, c.probability - taken.get(c.cause, 0.0), OWN_END) for c in ranked]
-    return [moved(c, c.probability + sum(taken.values()), OWN_END) if c.cause == best.cause else c for c in left]
 
 
 def _with_probability(candidate: Candidate, bad: float, share: float) -> Candidate:
@@ -357,7 +337,6 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 FURTHER_EVENTS = "further events of this cause"
 BEFORE_FEATURES = "before any feature"
 OF_OUTCOME = "all features of the outcome"
-OWN_END = "rule: the subject's own log shows how it ended"
 UNKNOWN_OWNER = f"rule: only time or place ties it to the subject, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
 BY_OUTPUT = "rule: a recorded bad end may be silent, and the output shows another"
 RECORDED = "rule: the exit status of the command was recorded"

@@ -4,7 +4,6 @@ CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
-soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 
 Before these rules stand the rows of signatures/precedence.yaml, the only absolute rules of the ranking.
 """
@@ -19,15 +18,13 @@ from forensics.decision.last_word import (
     MAX_CONTINUED_LINES,
     MAX_LINES_BEHIND_WORD,
     MIN_GROWN,
-    bare_last_word,
     has_lasting_effect,
     is_of_earlier_attempt,
     last_word,
-    may_be_word,
     survived,
 )
 from forensics.decision.ledger import moved
-from forensics.model import Line, Observation
+from forensics.model import Line
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
@@ -39,7 +36,6 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 # Of a bad end, where a saved notebook shows an error. Measured: both public notebooks in which later cells ran were labelled as
 # failures, and no healthy one has such an output.
 MIN_BAD_OF_FAILED_CELL = 0.9
-MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
@@ -47,20 +43,15 @@ SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
 FAILED_STAGE = "rule: a stage that ended with a usage error or a death explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error or a death"
-ENDED_LAST = "rule: the last attempt ended with it"
-ENDED_EARLIER = "rule: only an earlier attempt ended so"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
 STOPPED_BEHIND = "rule: it had failed before"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
-WAITED_BEFORE = "rule: a rank gave up waiting before it, and an exit status says no more than that"
-STATUS_BEHIND = "rule: it is the exit status of a process that gave up waiting"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
 TOLD_BEFORE = "rule: this program told it of this death when it happened, and the rest only describes what came of it"
 ONLY_DESCRIBED = "rule: this program told before it what the kernel died of"
 ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
-MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 WARNED = "rule: it was only warned of, and the program worked on behind it and said that it was over"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
@@ -73,23 +64,21 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
-    ranked = wait_before_status(last_word_first(ranked, database), database)
-    ranked = told_death_first(failed_process_first(ranked, database), database)
-    ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
-    return nan_first(last_attempt_first(ranked, database), database)
+    ranked = failed_process_first(last_word_first(ranked, database), database)
+    ranked = failed_stage_first(told_death_first(ranked, database), database)
+    return nan_first(failure_before_stop(ranked, lanes, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked`; a cause with the last word exchanges its probability with that of one whose evidence the program survived."""
     found = list(ranked)
     for i, last in enumerate(found):
-        told = last_word(last.cause, last.owned, database)
-        word = told or bare_last_word(last.cause, last.owned, database)
+        word = last_word(last.cause, last.owned, database)
         if word is None:
             continue
         above = [j for j, c in enumerate(found) if c.probability > last.probability]
         ends = [j for j in above if any(evidence_tier(o, database) < NOTICE for o in found[j].every)]
-        if ends and all(_was_survived(found[j], word, database, told is None) for j in ends):
+        if ends and all(_was_survived(found[j], word, database) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
     return found
 
@@ -107,22 +96,6 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
     return found
 
 
-def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; what the last attempt ended with exchanges its probability with the first cause, if only earlier attempts show
-    that one."""
-    found = list(ranked)
-    j = _first_of(found)
-    before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
-    if not before or has_lasting_effect(found[j].cause, database) or not all(o.aftermath.later_attempts for o in before):
-        return found
-    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
-    ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
-    if ends:
-        _, i, last = max(ends, key=lambda e: e[:2])
-        _exchange(found, i, j, (ENDED_LAST, ENDED_EARLIER), last)
-    return found
-
-
 def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked`; a failure behind which nothing went on exchanges its probability with that of the stop that cleaned up behind.
 
@@ -132,7 +105,7 @@ def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], data
     j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "external_stop"):
         return found
-    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, True)]
+    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
     own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and _all_behind(found[j], e[2], database)]
     own = [e for e in own if not any(_worked_on(lane, e[2]) for lane in lanes)]
     if own:
@@ -148,43 +121,15 @@ def _worked_on(lane: Lane, failed: OwnedObservation) -> bool:
     return other and lane.digest.progress >= 0 and lane.attempts[-1].last_line > seen.last_line
 
 
-def wait_before_status(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; that ranks waited for another exchanges its probability with exit statuses behind it."""
-    found = list(ranked)
-    j = _first_of(found)
-    ends = [o.observation for o in found[j].every] if found and database.has_trait(found[j].cause, "exception") else []
-    if not ends or any(e.weight != "hint" or "exc_type" in e.fields for e in ends):
-        return found
-    waits = [(i, o) for i, c in enumerate(found) for o in c.owned if database.has_trait(c.cause, "waits_for_peer")]
-    for i, waited in sorted(waits, key=lambda e: -found[e[0]].probability):
-        strong = waited.owner == "mine" and evidence_tier(waited, database) <= ENDING_STRONG
-        if strong and all(_is_behind(end, waited.observation) for end in ends):
-            _exchange(found, i, j, (WAITED_BEFORE, STATUS_BEHIND), waited)
-            break
-    return found
-
-
-def _is_behind(one: Observation, other: Observation) -> bool:
-    """Does it stand behind the other in one log, is it later in another, or does the other show processes that still ran?"""
-    if one.source == other.source:
-        return one.line > other.last_line
-    if other.fields.get("culprit_kind", "left") not in ("left", "raised", "no_dump"):
-        return True
-    return one.time is not None and other.time is not None and one.time > other.time
-
-
 def _first_of(found: Sequence[Candidate]) -> int:
     return max(range(len(found)), key=lambda n: found[n].probability, default=0)
 
 
-def _ended_with(o: OwnedObservation, database: Database, by_stop: bool = False) -> bool:
-    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?
-
-    `by_stop`: what stands behind it is a stop from outside, beside which an exception of any kind is the reason.
-    """
+def _ended_with(o: OwnedObservation, database: Database) -> bool:
+    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?"""
     after, about = o.aftermath, database.causes[str(o.observation.cause)]
     went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
-    raised = not about.fallback or (by_stop and "exception" in about.traits)
+    raised = not about.fallback or "exception" in about.traits
     near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and raised
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 
@@ -281,17 +226,14 @@ def has_last_word(candidate: Candidate) -> bool:
     return any(a.feature == SURVIVED for a in candidate.ledger)
 
 
-def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database, by_restart: bool) -> bool:
-    """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?
-
-    `by_restart`: only a further attempt counts.
-    """
+def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database) -> bool:
+    """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?"""
     ending = [o for o in candidate.every if evidence_tier(o, database) < NOTICE]
     if not ending or has_lasting_effect(candidate.cause, database):
         return False
     seen = word.observation
     before = all(o.observation.source == seen.source and o.observation.last_line < seen.line for o in ending)
-    return before and all(o.aftermath.later_attempts > 0 if by_restart else survived(o) for o in ending)
+    return before and all(map(survived, ending))
 
 
 def last_position(
@@ -335,25 +277,6 @@ def _is_overcome(o: OwnedObservation, lane: Lane, last: int, database: Database)
         return told and after.repeated > 0
     least = MIN_GROWN if told else MAX_CONTINUED_LINES
     return after.later_attempts > 0 or after.positions >= least or (told and after.good > 0)
-
-
-def machine_went_on(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> bool:
-    """Does the long log of a machine show no end of it but a stop in order, and nothing that did not pass?
-
-    What a device or the memory has lost does not come back, however long the machine works on.
-    """
-    own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
-    own = [o for o in own if not database.has_trait(o.observation.cause, "external_stop")]
-    lasting = any(_is_lasting_on_machine(o, database) for o in own)
-    passed = all(o.aftermath.repeated >= MIN_LINES_OF_MACHINE for o in own)
-    whole = any(lane.attempts[-1].last_line >= MIN_LINES_OF_MACHINE for lane in lanes)
-    return whole and passed and not lasting
-
-
-def _is_lasting_on_machine(o: OwnedObservation, database: Database) -> bool:
-    if database.has_trait(o.observation.cause, "may_pass"):
-        return o.observation.weight == "proof"
-    return has_lasting_effect(str(o.observation.cause), database)
 
 
 def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:

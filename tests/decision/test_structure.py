@@ -15,14 +15,11 @@ from forensics.decision.events import events_of
 from forensics.decision.structure import (
     AT_WORK,
     DIES_AGAIN,
-    ENDED_LAST,
     FAILED_ALREADY,
     FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
     LOST_TO_END,
-    MACHINE_WENT_ON,
-    MAX_BAD_IF_AT_WORK,
     MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_LAST_ERROR,
     REACHED_END,
@@ -31,7 +28,6 @@ from forensics.decision.structure import (
     WARNED,
     Precedence,
     failed_process_first,
-    wait_before_status,
 )
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
@@ -73,22 +69,6 @@ def test_a_word_of_a_signal_that_ends_nothing_by_itself_is_proof_as_the_last_wor
 
 def bare(line: int, **after: int) -> OwnedObservation:
     return seen(STOPPED, line, "hint", **{"lines_after": 0, **after})
-
-
-@pytest.mark.parametrize("cause", [OOM, INDEX, CONFIG])
-def test_a_bare_last_word_is_ranked_before_the_end_of_an_earlier_attempt(cause: str, knowledge: Database) -> None:
-    found = decided(knowledge, in_lane(seen(cause, 10, "proof", later_attempts=1)), in_lane(bare(99)))
-    assert (found.candidates[0].cause, found.verdict) == (STOPPED, "crash")
-
-
-@pytest.mark.parametrize(
-    ("after", "word"),
-    [({"positions": 3}, bare(99)), ({"later_attempts": 1}, bare(99, lines_after=3)), ({}, bare(99))],
-    ids=["the same attempt went on", "not the last line", "nothing behind the error"],
-)
-def test_elsewhere_a_bare_word_says_nothing(after: dict[str, int], word: OwnedObservation, knowledge: Database) -> None:
-    found = decided(knowledge, in_lane(seen(INDEX, 10, "proof", **after)), in_lane(word))
-    assert found.candidates[0].cause == INDEX
 
 
 @pytest.mark.parametrize(
@@ -152,15 +132,6 @@ def test_an_exception_that_quotes_another_tells_of_the_same_event(knowledge: Dat
         first = decided(knowledge, inner, second).candidates[0]
         assert len(first.owned) == told
     assert [o.line for o in told_first(decided(knowledge, inner, outer).candidates[0], knowledge)] == [50, 60]
-
-
-def test_what_the_last_attempt_ended_with_is_ranked_before_the_end_of_an_earlier_one(knowledge: Database) -> None:
-    before, last = in_lane(seen(CONFIG, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "hint"))
-    first = decided(knowledge, before, last).candidates[0]
-    assert (first.cause, ENDED_LAST in {a.feature for a in first.ledger}) == (INDEX, True)
-    same, worked = in_lane(seen(CONFIG, 10, "proof")), in_lane(seen(INDEX, 60, "hint", repeated=3))
-    assert decided(knowledge, same, last).candidates[0].cause == CONFIG
-    assert decided(knowledge, before, worked).candidates[0].cause == CONFIG
 
 
 def test_a_failure_is_ranked_before_the_cancel_that_cleaned_up_behind_it(knowledge: Database) -> None:
@@ -249,31 +220,6 @@ def test_trouble_of_one_process_behind_the_end_of_the_program_is_no_end(line: in
     told = replace(seen(LOST, line, "strong"), lane=rank)
     found = decide(question(told, lanes=(rank, done)), knowledge, model(6.0, **SURE), Precedence(()))
     assert found.verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("told", "lines", "went_on"),
-    [
-        ([seen(LOCKUP, 10, repeated=100)], 100, True),
-        ([], 100, True),
-        ([seen(STOPPED, 99)], 100, True),
-        ([seen(CONFIG, 10, repeated=100), seen(LOCKUP, 20, repeated=100)], 100, True),
-        ([], 99, False),
-        ([seen(LOCKUP, 10, repeated=99)], 100, False),
-        ([seen(LOCKUP, 10, repeated=100), seen(LOCKUP, 99)], 100, False),
-        ([seen(LOCKUP, 10, "proof", repeated=100)], 100, False),
-        ([seen(DISK, 10, repeated=100)], 100, False),
-    ],
-    ids=["a stall", "notices alone", "a stop", "a unit", "an excerpt", "a dump", "a later stall", "proof", "a disk"],
-)
-def test_a_machine_that_worked_on_behind_all_that_passes_did_not_end(
-    told: list[OwnedObservation], lines: int, went_on: bool, knowledge: Database
-) -> None:
-    kernel = replace(lane("kernel"), attempts=(Attempt(1, 1, lines),))
-    given = question(*(replace(o, lane=kernel) for o in told), lanes=(kernel,), machine=True)
-    found = decide(given, knowledge, model(6.0, **SURE), Precedence(()))
-    assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) == went_on
-    assert (found.outcome.ledger[-1].feature == MACHINE_WENT_ON) == went_on
 
 
 @pytest.mark.parametrize(
@@ -393,20 +339,6 @@ def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
     found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
     assert found[first].probability == 0.8
     assert any(a.feature == FAILED_FIRST for a in found[first].ledger) is (first == error.observation.cause)
-
-
-@pytest.mark.parametrize(
-    ("line", "fields", "first"),
-    [(90, {}, TIMEOUT), (10, {}, EXCEPTION), (90, {"exc_type": "KeyError"}, EXCEPTION)],
-    ids=["behind", "before", "an exception"],
-)
-def test_a_rank_that_gave_up_waiting_is_ranked_before_its_exit_status(
-    line: int, fields: dict[str, str], first: str, knowledge: Database
-) -> None:
-    status = in_lane(seen(EXCEPTION, line, "hint"), **fields)
-    ranked = [Candidate(TIMEOUT, (in_lane(seen(TIMEOUT, 50, "strong")),), {}, 0.3), Candidate(EXCEPTION, (status,), {}, 0.6)]
-    found = {c.cause: c.probability for c in wait_before_status(ranked, knowledge)}
-    assert found[first] == 0.6
 
 
 @pytest.mark.parametrize(("fields", "events"), [({"timeout_s": 28.0}, 1), ({}, 2)])
