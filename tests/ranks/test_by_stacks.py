@@ -165,7 +165,8 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
     write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
     moved = analyze_paths([tmp_path], "stacks", knowledge)
-    assert (moved.verdict, moved.ranks) == ("undetermined", None)
+    assert moved.verdict == "undetermined" and moved.ranks is not None and moved.ranks.odd[0].is_only_late
+    assert "rank 2 (pid 102 on gpu-1) keeps the others waiting: in each of 2 looks" in moved.notices[0].why
     (tmp_path / "job.log").write_text("step 11 loss 0.083\nTimed out waiting 60000ms for recv operation to complete\n")
     assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
 
