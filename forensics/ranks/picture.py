@@ -112,7 +112,8 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     told = picture_of_stacks(case)
-    if shown_by_looks(case.all_stacks) == "progress" and (late := late_in_looks(case.all_stacks, case.processes)):
+    is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
+    if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
         return late
     is_told = (
         by_logs
