@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
+LOOK_ENDS_S = 2.0  # chosen by hand: only a file system that does not answer keeps a look for longer, and nobody waits for that
 PROCESS_SCAN_INTERVAL_S = 1.0  # between two searches for new processes
 # The waits before the first searches: a launcher starts its workers within its first second.
-LAST_LOOK_S = 2.0  # chosen by hand: only a file system that does not answer keeps a look for longer, and nobody waits for that
 FIRST_SCAN_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
@@ -231,7 +231,7 @@ class Collector:
         """Stop watching; take the last records."""
         self._stop.set()
         os.write(self._wake[1], b"x")
-        self._thread.join(LAST_LOOK_S)
+        self._thread.join(LOOK_ENDS_S)
         for work in (self._look, self._final, self._last_silence):
             self._call_or_note(work)
 

@@ -20,6 +20,7 @@ from forensics.ranks.ended import Ended, Ends, rank_processes
 from forensics.ranks.observation import reason
 from forensics.ranks.threads import ranked
 from forensics.readers.python.process_stacks import read_stacks
+from forensics.report.overview import do_first
 from forensics.report.phrases import what_happened
 from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
 from tests.ranks.test_captured import CAPTURED, seen
@@ -163,6 +164,9 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     found = analyze_paths([tmp_path], "stacks", knowledge)
     assert (found.verdict, found.missing[0].what, found.causes[0].probability) == ("undetermined", "whether it moves", 0.5)
     assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
+    shown = what_happened(found)
+    assert "Rank 2 (pid 102 on gpu-1): it waits for something" in shown and "2 ranks wait at train.py:14" in shown
+    assert not found.possible and do_first(found).startswith("Look again")
     write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
     moved = analyze_paths([tmp_path], "stacks", knowledge)
     assert moved.verdict == "undetermined" and moved.ranks is not None and moved.ranks.odd[0].is_only_late

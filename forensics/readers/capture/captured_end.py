@@ -95,7 +95,17 @@ OUTCOMES = (
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
-LAUNCHERS = ("pt_elastic", "torchrun", "torch.distributed", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "prted")
+RANK_LAUNCHERS = (
+    "pt_elastic",
+    "torchrun",
+    "torch.distributed",
+    "accelerate",
+    "deepspeed",
+    "horovodrun",
+    "mpirun",
+    "mpiexec",
+    "prted",
+)
 REACHED_PERCENT = 95  # of the limit. The recorded peak can be below it, because the kernel charges memory in advance
 SHORT_PERCENT = 5  # of memory available. earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
 PRESSED_PERCENT = 10  # share of ten seconds in which all tasks waited for memory. Chosen by hand; an idle machine has 0
@@ -207,7 +217,7 @@ def _by_its_own(account: Account, sent: AccountLine | None) -> bool:
 
 def _by_launcher(sent: AccountLine) -> bool:
     """Was the sender a launcher of ranks, which ends the others when one has failed, and passes on a signal that it got?"""
-    return any(name in f"{sent.fields.get('sender')} {sent.fields.get('sender_command')}" for name in LAUNCHERS)
+    return any(name in f"{sent.fields.get('sender')} {sent.fields.get('sender_command')}" for name in RANK_LAUNCHERS)
 
 
 def _by_itself(account: Account, death: AccountLine) -> AccountLine | None:
