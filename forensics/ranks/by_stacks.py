@@ -88,7 +88,8 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
-    odd = tuple(replace(one, late_waits=_late_waits(case, one)) for one in odd)
+    silent = max((one.silent_since for one in case.stacks.values() if one.silent_since), default=None)
+    odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)

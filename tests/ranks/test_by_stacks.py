@@ -889,6 +889,7 @@ def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_befo
     (odd,) = drawn(*looks, *silent(50, 31, IN_CALL, LOADS, IN_CALL)).odd
     assert (odd.rank, odd.late_waits) == (1, (8.0,) * told)
     assert ("in 1 silence of the job before (at least 8 s)" in reason(odd)) == bool(told)
+    assert "as their stacks show; nothing was printed since 2026-11-30T07:29:31Z" in reason(odd)
 
 
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:
