@@ -99,7 +99,10 @@ def facts_of(told: Sequence[Observation]) -> dict[str, Value]:
         fields = one.fields if one else event.fields
         if _agree(facts, fields):
             facts = completed_fields(facts, fields)
-    return facts
+    culprit = facts.get("culprit_rank")
+    own = (e.fields.get("pid") for e in told if e.weight != "hint" or culprit == e.fields.get("rank"))
+    is_of_another = culprit is not None and facts.get("pid") not in own  # as of a rank that the launcher ended because of it
+    return {name: v for name, v in facts.items() if not (is_of_another and name in ("pid", "task"))}
 
 
 def _occurrence_told(event: Observation) -> Occurrence | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
-from forensics.advice.whereabouts import HOST_FACTS, location_text
+from forensics.advice.whereabouts import HOST_FACTS, RANK_FACTS, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.near_lines import named_place
@@ -30,14 +30,19 @@ def own_code(place: Fields) -> dict[str, Value]:
     return {n: place[n] for n in ("file", "line_no")} if knows_own_code(place) and "file" in place else {}
 
 
-def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
-    """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
+def rank_and_host(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
+    """The rank of the process in `facts`, and the host of that rank, as far as facts lack them and a line of another cause gives
+    them, as a launcher's table of failures does."""
+    own_fields = [o.observation.fields for c in diagnosis.candidates for o in c.every if o.owner == "mine"]
+    found: dict[str, Value] = {}
     rank = facts.get("culprit_rank", facts.get("rank"))
-    if rank is None or any(name in facts for name in HOST_FACTS):
-        return {}
-    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.every if o.owner == "mine")
+    if rank is None and facts.keys().isdisjoint(RANK_FACTS) and "pid" in facts:
+        ranks = {f["rank"] for f in own_fields if "rank" in f and f.get("pid") == facts["pid"]}
+        rank = ranks.pop() if len(ranks) == 1 else None
+        found |= {"rank": rank} if rank is not None else {}
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
-    return {"host": hosts.pop()} if len(hosts) == 1 else {}
+    is_told = rank is None or any(name in facts for name in HOST_FACTS)
+    return found if is_told or len(hosts) != 1 else {**found, "host": hosts.pop()}
 
 
 def service_of(facts: Fields, candidate: Candidate) -> dict[str, Value]:

@@ -39,9 +39,10 @@ class Shown(NamedTuple):
 
 
 def possible_causes(report: Report) -> tuple[Possible, ...]:
-    """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause, or is
-    an error of the program's own, which says more than what is frequent elsewhere."""
-    if not is_open(report) or any(is_error_record(p.text) for p in report.causes[0].evidence[:1]):
+    """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause, is an
+    error of the program's own, or if others wait for a rank: that says more than what is frequent elsewhere."""
+    is_told = any(is_error_record(p.text) for p in report.causes[0].evidence[:1]) or (report.ranks and report.ranks.odd)
+    if not is_open(report) or is_told:
         return ()
     setting = _setting(report)
     told = next(d for d in differentials() if d.setting == setting)

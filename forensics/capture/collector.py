@@ -24,13 +24,14 @@ from forensics.capture.tree import ProcessTree, decode_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
     from forensics.capture.growth import EarlyWarnings, IdleRanks
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
+LOOK_ENDS_S = 2.0  # chosen by hand: only a file system that does not answer keeps a look for longer, and nobody waits for that
 PROCESS_SCAN_INTERVAL_S = 1.0  # between two searches for new processes
 # The waits before the first searches: a launcher starts its workers within its first second.
 FIRST_SCAN_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -134,11 +135,11 @@ class Collector:
             for line in self.warnings.said() if self.warnings else ():
                 self.say(line)
 
-    def deaths(self) -> None:
-        """Record the processes that ended, and the counters of the groups at that moment."""
-        # Safe: the thread that starts the helpers runs none now, or it is over; only that thread reaps, so no helper is taken.
+    def deaths(self, helpers: Collection[int] = ()) -> None:
+        """Record the processes that ended, and the counters of the groups at that moment. `helpers`: that run now."""
+        # Safe: only the thread that starts the helpers reaps, until it is over, so no helper is taken.
         if self.tree.adopts and self._worker and (self._worker is threading.current_thread() or not self._worker.is_alive()):
-            reap_orphans(self.root, self.tree.name, self._orphan)
+            reap_orphans(self.root, self.tree.name, self._orphan, helpers)
         for pid, parent, status in self.connector.read():
             self.tree.connector(pid, parent, status)
         ends = self.tree.ended_now()
@@ -193,11 +194,17 @@ class Collector:
         """Write the stacks of the job's Python processes into the bundle, and ask its ranks for dumps of what they called."""
         rank_dumps.ask_for_dumps(self.bundle.folder)
         own = [p for p in self.tree.living.values() if not p.is_watcher]
-        taken, why = stacks.take_stacks(own, self.bundle.path("stacks"), self.tree.child_numbers(), silent_since)
+        folder, children = self.bundle.path("stacks"), self.tree.child_numbers()
+        taken, why = stacks.take_stacks(own, folder, children, silent_since, self._goes_on_beside)
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
-        if why and not any(c["what"] == "stacks" for c in self.unavailable):
+        if why and not self._stop.is_set() and not any(c["what"] == "stacks" for c in self.unavailable):
             self.unavailable.append({"what": "stacks", "why": why, "command": "pip install py-spy"})
+
+    def _goes_on_beside(self, helpers: Collection[int]) -> bool:
+        """Record what happens to the job while `helpers` look at it. Does it go on?"""
+        self._call_or_note(lambda: self.deaths(helpers))
+        return not self._stop.is_set()
 
     def _orphan(self, pid: int, status: int, cpu_s: float) -> None:
         self.tree.reaped(pid, status, cpu_s)
@@ -224,7 +231,7 @@ class Collector:
         """Stop watching; take the last records."""
         self._stop.set()
         os.write(self._wake[1], b"x")
-        self._thread.join(15)
+        self._thread.join(LOOK_ENDS_S)
         for work in (self._look, self._final, self._last_silence):
             self._call_or_note(work)
 

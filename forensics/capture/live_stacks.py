@@ -23,6 +23,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 WATCHER = " -m forensics.capture "  # in the command of a process that guard() or `forensics run` started beside a job
@@ -75,9 +76,10 @@ def look(kind: str, value: str) -> dict[str, Any]:
             for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
                 text, variables = without_locals(text)
                 one["text"] = text[:MAX_STACKS_CHARS]
-                one["stuck"] = waits_for_itself(one["pid"], text) if time.monotonic() < end else 0
                 marks[one["pid"]] += variables
                 refused = refused or why
+    for pid, count in waiting_for_themselves({one["pid"]: one["text"] for one in found}).items():
+        next(one for one in found if one["pid"] == pid)["stuck"] = count
     rows = [(one["pid"], one["ppid"], marks[one["pid"]]) for one in found]
     ranks, numbers = ranks_of(rows), numbers_of(rows)
     for one in found:
@@ -240,16 +242,20 @@ def system_call(pid: int) -> tuple[str, str]:
     return name, ""
 
 
-def waits_for_itself(pid: int, stacks: str) -> int:
-    """How many threads the process has, if each waits without a time limit for another thread of it, and none of them ran for a
-    while: only a signal can end that. 0 where one does anything else, or where it may not be read, and where fewer than two
-    threads run code outside of installed packages: a service may wait for a signal so. `stacks`: as py-spy prints them."""
-    own = sum(any(map(_is_own_frame, thread.splitlines())) for thread in stacks.split("\nThread ")[1:])
-    before = _own_waits(pid) if own > 1 else {}
-    if not before:
-        return 0
-    time.sleep(LOOKS_APART_S)
-    return len(before) if _own_waits(pid) == before else 0
+def waiting_for_themselves(stacks: dict[int, str], pause: Callable[[float], object] = time.sleep) -> dict[int, int]:
+    """The processes of which each thread waits without a time limit for another one of them, and none ran for a while, by pid
+    with the number of their threads: only a signal can end that. Those that may not be read are left out, and those of which
+    fewer than two threads run code outside of installed packages: a service may wait for a signal so. `stacks`: as py-spy
+    prints them."""
+    several = [pid for pid, text in stacks.items() if sum(map(_has_own_frame, text.split("\nThread ")[1:])) > 1]
+    before = {pid: waits for pid in several if (waits := _own_waits(pid))}
+    if before:
+        pause(LOOKS_APART_S)
+    return {pid: len(waits) for pid, waits in before.items() if _own_waits(pid) == waits}
+
+
+def _has_own_frame(thread: str) -> bool:
+    return any(map(_is_own_frame, thread.splitlines()))
 
 
 def _is_own_frame(line: str) -> bool:

@@ -1,7 +1,7 @@
 """Wait for the job alone, and reap the orphans that this process adopts: two waits that can never take each other's children.
 
 The job is reaped by its process id in the main thread. Helpers such as py-spy are started and reaped by the thread that collects;
-that thread reaps the orphans, too, while none of its helpers runs. So every child is reaped once, by who started or adopted it.
+that thread reaps the orphans, too, and knows its helpers. So every child is reaped once, by who started or adopted it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forensics.capture import proc
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 
 class WaitingThread:
@@ -120,13 +120,15 @@ def status_of_other(job: int, pidfd: int) -> int | None:
     return UNKNOWN_WAIT_STATUS if found is None else found
 
 
-def reap_orphans(job: int, ending: Callable[[int], None], reaped: Callable[[int, int, float], None]) -> None:
-    """Reap all adopted processes that ended, except `job`. To be called by the thread that starts helpers, while none runs."""
+def reap_orphans(
+    job: int, ending: Callable[[int], None], reaped: Callable[[int, int, float], None], helpers: Collection[int] = ()
+) -> None:
+    """Reap all adopted processes that ended, except `job`. To be called by the thread that starts `helpers` and reaps them."""
     while True:
         try:
-            # Safe: WNOWAIT only looks. No helper is alive, so what is found is an orphan or the job, which is left alone.
+            # Safe: WNOWAIT only looks. What is found is an orphan, or the job or a helper, which are left alone.
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if found is None or found.si_pid == job:
+            if found is None or found.si_pid == job or found.si_pid in helpers:
                 return
             ending(found.si_pid)
             pid, status, used = os.wait4(found.si_pid, os.WNOHANG)  # safe: the orphan that was found, by its process id

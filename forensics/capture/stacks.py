@@ -19,15 +19,18 @@ from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from forensics.capture.tree import Process
 
+    Dump = subprocess.Popen[str] | str  # py-spy at work, or why it did not start
     Found = tuple[str, list[str], tuple[str, str], list[str]]
 
 STACKS_PREFIX = "forensics run: stacks of pid "
 MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each process for a moment and takes up to DUMP_S
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
+MEANWHILE_S = 0.05  # between two looks at what else happens to the job
+KILLED_S = 0.5  # by which py-spy has ended that was killed, unless it waits for a device that does not answer
 MAX_STACKS_FILES = 8  # of one process; a silent job is looked at each time when its silence is twice as long
 STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
 FROZEN_CALL = "cgroup_freeze"  # what its function of that name did to a process, which its control group holds
@@ -43,10 +46,15 @@ def py_spy_path() -> str:
 
 
 def take_stacks(
-    processes: Iterable[Process], folder: str, children: Mapping[int, tuple[int, int]], silent_since: float = 0.0
+    processes: Iterable[Process],
+    folder: str,
+    children: Mapping[int, tuple[int, int]],
+    silent_since: float = 0.0,
+    goes_on: Callable[[set[int]], bool] = lambda _: True,
 ) -> tuple[list[dict[str, str]], str]:
     """Write the stacks of the Python processes among `processes` to `folder`. `children`: as child_numbers() gives them.
-    `silent_since`: the moment since which the job prints nothing, 0 where it does not matter.
+    `silent_since`: the moment since which the job prints nothing, 0 where it does not matter. `goes_on`: asked again and again
+    with the process ids of the helpers that were started; where the job does not go on, no more time is spent.
 
     Returns one record for each process, and the reason if one of them was refused.
     """
@@ -56,31 +64,37 @@ def take_stacks(
     taken, moment = [], time_text(time.time()) + (f", silent since {time_text(silent_since)}" if silent_since else "")
     given = list(processes)
     chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
-    from forensics.capture.live_stacks import numbers_of, ranks_of, waits_for_itself  # most jobs never fall silent
+    from forensics.capture.live_stacks import numbers_of, ranks_of, waiting_for_themselves  # most jobs never fall silent
 
     rows = {one.pid: (one.pid, one.ppid, [*one.marks]) for one in given}
     told = ranks_of(list(rows.values()))
-    found, why = _dumps(command, chosen)
+    found, why = _dumps(command, chosen, goes_on)
     for pid, (_, numbers, _, _) in found.items():
         rows[pid][2].extend([] if told else numbers)  # a variable may tell the rank
     told = told or ranks_of(list(rows.values()))
     children = {**children, **{pid: (n, rows[pid][1]) for pid, n in numbers_of(list(rows.values())).items()}}
+    chosen = [process for process in chosen if found[process.pid][0]]
+    stuck = waiting_for_themselves({p.pid: found[p.pid][0] for p in chosen}, lambda wait_s: _pause(wait_s, goes_on))
     for process in chosen:
         text, _, call, source = found[process.pid]
-        if not text:
-            continue
         os.makedirs(folder, exist_ok=True)
         with open(free_path(folder, str(process.pid)), "w", encoding="utf-8") as file:
             whose = rank_or_child(told.get(process.pid, ""), children.get(process.pid), socket.gethostname())
             head = stacks_head(process.pid, process.comm, whose, moment, call)
             file.write("\n".join([head, *source, text[:200_000]]))
-        stuck = waits_for_itself(process.pid, text)
         record = {"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)}
-        taken.append({**record, "stuck": str(stuck)} if stuck else record)
+        taken.append({**record, "stuck": str(stuck[process.pid])} if process.pid in stuck else record)
     return taken, why
 
 
-def _dumps(command: str, chosen: list[Process]) -> tuple[dict[int, Found], str]:
+def _pause(wait_s: float, goes_on: Callable[[set[int]], bool]) -> None:
+    """Wait, unless the job ends."""
+    end = time.monotonic() + wait_s
+    while time.monotonic() < end and goes_on(set()):
+        time.sleep(MEANWHILE_S)
+
+
+def _dumps(command: str, chosen: list[Process], goes_on: Callable[[set[int]], bool]) -> tuple[dict[int, Found], str]:
     """By pid what py-spy printed, the numbers among its variables, the system call before, and what the source tells; and why
     one was refused."""
     from forensics.capture.cgroups import frozen
@@ -96,10 +110,16 @@ def _dumps(command: str, chosen: list[Process]) -> tuple[dict[int, Found], str]:
     started = [_start(command, p.pid, still) for p, still in zip(chosen, stopped)]  # noqa: B905
     end, why = time.monotonic() + DUMP_S, ""
     found: dict[int, Found] = {}
+
+    def waits() -> bool:
+        at_work = [dump for dump in started if not isinstance(dump, str)]
+        return goes_on({dump.pid for dump in at_work if dump.poll() is None}) and time.monotonic() < end
+
     for process, before, dump, call, still in zip(chosen, states, started, calls, stopped):  # noqa: B905 - not in older Pythons
-        text, refused = _finish(dump, max(0.1, end - time.monotonic()))
-        if refused and proc.stat(process.pid) and time.monotonic() < end:  # a value may be one that it cannot read
-            text, refused = _finish(_start(command, process.pid, still, ()), end - time.monotonic())
+        text, refused = _finish(dump, waits)
+        if refused and proc.stat(process.pid) and waits():  # a value may be one that it cannot read
+            started.append(_start(command, process.pid, still, ()))
+            text, refused = _finish(started[-1], waits)
         if refused:
             _resume(process.pid, before)
         why = refused or why
@@ -129,7 +149,7 @@ def free_path(folder: str, stem: str) -> str:
     return next((path for path in paths if not os.path.exists(path)), paths[-1])
 
 
-def _start(command: str, pid: int, stopped: bool, more: Sequence[str] = WITH_VALUES) -> subprocess.Popen[str] | str:
+def _start(command: str, pid: int, stopped: bool, more: Sequence[str] = WITH_VALUES) -> Dump:
     """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start. `stopped`: it
     would wait for ever until a process stops that was stopped before. Of the variables that it shows, those are kept that may
     tell the rank, and the path for which a loop looks."""
@@ -143,14 +163,22 @@ def _start(command: str, pid: int, stopped: bool, more: Sequence[str] = WITH_VAL
         return f"py-spy: {type(error).__name__}"
 
 
-def _finish(dump: subprocess.Popen[str] | str, wait_s: float) -> tuple[str, str]:
-    """What py-spy printed, or why it printed nothing."""
+def _finish(dump: Dump, waits: Callable[[], bool]) -> tuple[str, str]:
+    """What py-spy printed, or why it printed nothing. `waits`: is there time to wait for it?"""
     if isinstance(dump, str):
         return "", dump
-    with dump:
+    while True:
         try:
-            out, error = dump.communicate(timeout=wait_s)
-        except (OSError, subprocess.SubprocessError) as failed:
+            out, error = dump.communicate(timeout=MEANWHILE_S)
+            break
+        except subprocess.TimeoutExpired:
+            if waits():
+                continue
+            dump.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                dump.communicate(timeout=KILLED_S)
+            return "", "py-spy: it did not answer in time"
+        except OSError as failed:
             dump.kill()
             return "", f"py-spy: {type(failed).__name__}"
     from forensics.capture.live_stacks import refusal

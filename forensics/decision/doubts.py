@@ -99,13 +99,12 @@ def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None
 def undetermined_if_only_looked(answer: Answer, looked: Sequence[bool], has_moved: bool) -> Answer:
     """The answer with the question for a second look, if stacks were given, and no end is shown. `looked`: of each source,
     whether it is one of stacks. `has_moved`: between two looks. If neither that nor a log tells that it goes on, nobody knows."""
-    asked = (SECOND_LOOK, *answer.missing)
     if answer.verdict != "no_crash" or not (all(looked) if not answer.missing else any(looked)) or not looked:
         return answer
     if has_moved and not all(looked):
-        return Answer(answer.verdict, answer.findings, asked)
+        return answer
     found = tuple(moved(f, min(f.probability, BROKEN_OFF_MAX), LOOKED_RULE) for f in answer.findings)
-    return Answer("undetermined", found, asked)
+    return Answer("undetermined", found, (SECOND_LOOK, *answer.missing))
 
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not

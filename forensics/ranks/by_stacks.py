@@ -88,7 +88,8 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
-    odd = tuple(replace(one, late_waits=_late_waits(case, one)) for one in odd)
+    silent = max((one.silent_since for one in case.stacks.values() if one.silent_since), default=None)
+    odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
@@ -97,15 +98,26 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
 def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
     """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
     looks at them. None where there is no such rank."""
-    given = [one for one in stacks if one.taken is not None]
-    moments = sorted({one.taken for one in given if one.taken is not None})
-    cases = (RankCase((), [one for one in given if one.taken == moment], processes=processes) for moment in moments)
+    cases = (RankCase((), look, processes=processes) for look in _looks(stacks))
     looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
     odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how, call=""),))
+    late = replace(odd[-1], kind="late", doing=how, call="")
+    return replace(looks[-1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+
+
+def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:
+    """The stacks of each look: those of one moment; where nothing tells the moments, the first of each process, the second ones,
+    and so on, in the order of their sources, where there are as many of each."""
+    given = list(stacks)
+    if moments := sorted({one.taken for one in given if one.taken is not None}):
+        return [[one for one in given if one.taken == moment] for moment in moments]
+    own: dict[tuple[str, int | None], list[ProcessStacks]] = {}
+    for one in given:
+        own.setdefault((one.host, one.pid), []).append(one)
+    return list(map(list, zip(*own.values(), strict=True))) if len(set(map(len, own.values()))) == 1 else []
 
 
 def _late_waits(case: RankCase, odd: OddRank) -> tuple[float, ...]:

@@ -38,6 +38,10 @@ def at(frame: Frame | None) -> str:
     return f" at {frame.function} ({frame.place})" if frame.function and frame.function != "<module>" else f" at {frame.place}"
 
 
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def reason(odd: OddRank) -> str:
     """Why a rank keeps the others waiting, in one sentence without the rank itself."""
     who = f"{len(odd.waiting)} rank{'s' * (len(odd.waiting) != 1)} ({numbers(odd.waiting)})" if odd.waiting else "the others"
@@ -45,6 +49,7 @@ def reason(odd: OddRank) -> str:
     shown = (
         f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
     )
+    shown += f"; nothing was printed since {_moment(odd.silent_since)}" if odd.silent_since else ""
     if odd.kind in ("barrier", "left_out", "other_call", "other_shape", "other_order", "other_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
@@ -54,9 +59,7 @@ def reason(odd: OddRank) -> str:
     if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
-    last = (
-        f", since its last call at {datetime.fromtimestamp(odd.last_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}" if odd.last_ns else ""
-    )
+    last = f", since its last call at {_moment(odd.last_ns // 10**9)}" if odd.last_ns else ""
     text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
     if odd.late_waits:
         long = ", ".join(f"{seconds:.0f} s" for seconds in odd.late_waits)

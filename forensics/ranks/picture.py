@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from forensics.model.dumps import Dump
 from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.by_stacks import picture_of_ends, picture_of_stacks
+from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
+from forensics.ranks.looks import shown_by_looks
 from forensics.ranks.odd_ranks import (
     behind,
     first_difference,
@@ -111,6 +112,9 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     told = picture_of_stacks(case)
+    is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
+    if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
+        return late
     is_told = (
         by_logs
         or bool(case.calls)

@@ -286,8 +286,8 @@ def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> It
     for numbers in numbered_marks([(pid, [command]) for command, pid in commands.items()]):
         yield [(one, numbers[one.pid]) for one in given if one.pid in numbers]
     named = [(one, numbered[one.source]) for one in given if numbered.get(one.source, one.pid) != one.pid]
-    one_to_one = len(named) == len({number for _, number in named}) == len({one.pid or one.source for one, _ in named})
-    yield named if one_to_one else []  # and no number of a look
+    pairs = {(one.pid or one.source, number) for one, number in named}
+    yield named if len(pairs) == len(dict(pairs)) == len({number for _, number in pairs}) else []  # and no number of a look
     own = [one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)]
     pids = sorted({one.pid for one in own if one.pid is not None})
     yield [(one, pids.index(one.pid)) for one in own if one.pid is not None]

@@ -13,7 +13,16 @@ from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
 from forensics.model.answers import NO_SIGNATURE, STOOD_HERE
 from forensics.report.course import shown_symptoms
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
+from forensics.report.phrases import (
+    awaited_ranks,
+    duration_text,
+    is_guess,
+    is_silent,
+    odd_rank,
+    remedies,
+    shows_no_crash,
+    symptoms,
+)
 from forensics.report.subjects import Group, incident_groups
 
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
@@ -146,6 +155,9 @@ def _own_rank(report: Report) -> Value | None:
     return known if known is not None else next(same, odd_rank(report).get("culprit_rank"))
 
 
+LOOK_AGAIN = "Look again half a minute later, and give both looks: forensics stacks PID --save stacks"
+
+
 def do_first(report: Report) -> str:
     """The first remedy; if there is none, the line to read, or the first open question; empty if nothing ended badly."""
     if is_silent(report):
@@ -158,6 +170,8 @@ def do_first(report: Report) -> str:
     reasons = reasons or [m for m in report.unusual if not m.context]
     if is_guess(report) and reasons:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
+    if awaited_ranks(report):
+        return LOOK_AGAIN
     if not shows_no_crash(report) and report.missing:
         return f"Collect {report.missing[0].what}: {report.missing[0].command}"
     return ""

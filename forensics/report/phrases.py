@@ -10,7 +10,7 @@ from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
 from forensics.model.answers import NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
-from forensics.model.ranks import process_text
+from forensics.model.ranks import OddRank, process_text
 
 VERDICTS = {
     "crash": "",
@@ -168,9 +168,28 @@ def what_happened(report: Report) -> str:
     if is_guess(report):
         own = not report.possible and report.causes[0].evidence
         return SILENT_WHY if is_silent(report) else OWN_ERROR if own else GUESSED
+    if awaited := awaited_ranks(report):
+        return " ".join([MAY_HANG, *map(_awaited, awaited[:MAX_AWAITED])])
     first = " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
     more = _waited_for(report)
     return " ".join([f"{first}." if more and first[-1:] not in FULL_STOPS else first, *more])  # a quoted message has no full stop
+
+
+MAY_HANG = "Nothing shows whether it hangs; where its ranks stood tells who would keep the others waiting."
+MAX_AWAITED = 2  # chosen by hand: on the first screen; the table of ranks has all
+
+
+def awaited_ranks(report: Report) -> Sequence[OddRank]:
+    """The ranks for which others waited when somebody looked at a run of which nothing shows that it hung."""
+    is_open = report.ranks is not None and report.verdict == "undetermined" and shows_no_crash(report)
+    return [odd for odd in report.ranks.odd if not odd.is_only_late] if report.ranks and is_open else []
+
+
+def _awaited(odd: OddRank) -> str:
+    """`Rank 2 (pid 4711): it loads data at data.py:88; 3 ranks wait at train.py:212.`"""
+    own, others = (f" at {frame.place}" if frame else "" for frame in (odd.place, odd.others))
+    waiting = f"; {with_noun(len(odd.waiting), 'rank')} wait{'s' * (len(odd.waiting) == 1)}{others}" if odd.waiting else ""
+    return f"R{odd.named[1:]}: {odd.doing}{own}{waiting}."
 
 
 def _waited_for(report: Report) -> list[str]:

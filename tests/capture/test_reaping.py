@@ -130,7 +130,7 @@ def test_a_job_that_a_helper_stopped_and_left_is_continued(tmp_path: Path, monke
         from forensics.capture.tree import ProcessTree
 
         taken, why = stacks.take_stacks(list(ProcessTree([job.pid], False).living.values()), str(tmp_path / "stacks"), {})
-        assert (taken, why) == ([], "py-spy: TimeoutExpired")
+        assert (taken, why) == ([], "py-spy: it did not answer in time")
         until = time.monotonic() + 10
         while (found := proc.stat(job.pid)) and found.state in "Tt" and time.monotonic() < until:
             time.sleep(0.01)
@@ -138,6 +138,30 @@ def test_a_job_that_a_helper_stopped_and_left_is_continued(tmp_path: Path, monke
     finally:
         job.kill()
         job.wait()
+
+
+# A process whose parent is gone ends while stacks are taken; the job waits until its number is free, and ends itself.
+WAITS_FOR_ORPHAN = """
+until [ -e helped ]; do sleep 0.05; done
+(sleep 60 & echo $! > orphan)
+read pid < orphan; kill $pid; while kill -0 $pid; do sleep 0.02; done; exit 7
+"""
+TAKES_LONG = """#!/bin/sh
+echo x >> {here}/helped
+exec sleep 60
+"""
+
+
+def test_a_look_at_stacks_delays_neither_an_orphans_end_nor_the_jobs(tmp_path: Path) -> None:
+    program = tmp_path / "py-spy"
+    program.write_text(TAKES_LONG.format(here=tmp_path))
+    program.chmod(0o755)
+    (tmp_path / "python-job").write_text(WAITS_FOR_ORPHAN)
+    options = Options(command=["/bin/sh", str(tmp_path / "python-job")], keep="never", stall_s=0.05, report=False, quiet=True)
+    began = time.monotonic()
+    done = subprocess.run(run_with_helper(options, program), stderr=subprocess.DEVNULL, cwd=tmp_path, check=False, timeout=120)
+    assert done.returncode == 7 and (tmp_path / "helped").exists()
+    assert time.monotonic() - began < stacks.DUMP_S - 4
 
 
 def test_a_process_that_is_no_child_is_waited_for() -> None:

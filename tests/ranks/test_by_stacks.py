@@ -20,6 +20,7 @@ from forensics.ranks.ended import Ended, Ends, rank_processes
 from forensics.ranks.observation import reason
 from forensics.ranks.threads import ranked
 from forensics.readers.python.process_stacks import read_stacks
+from forensics.report.overview import do_first
 from forensics.report.phrases import what_happened
 from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
 from tests.ranks.test_captured import CAPTURED, seen
@@ -163,9 +164,13 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     found = analyze_paths([tmp_path], "stacks", knowledge)
     assert (found.verdict, found.missing[0].what, found.causes[0].probability) == ("undetermined", "whether it moves", 0.5)
     assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
+    shown = what_happened(found)
+    assert "Rank 2 (pid 102 on gpu-1): it waits for something" in shown and "2 ranks wait at train.py:14" in shown
+    assert not found.possible and do_first(found).startswith("Look again")
     write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
     moved = analyze_paths([tmp_path], "stacks", knowledge)
-    assert (moved.verdict, moved.ranks) == ("undetermined", None)
+    assert moved.verdict == "undetermined" and moved.ranks is not None and moved.ranks.odd[0].is_only_late
+    assert "rank 2 (pid 102 on gpu-1) keeps the others waiting: in each of 2 looks" in moved.notices[0].why
     (tmp_path / "job.log").write_text("step 11 loss 0.083\nTimed out waiting 60000ms for recv operation to complete\n")
     assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
 
@@ -884,6 +889,7 @@ def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_befo
     (odd,) = drawn(*looks, *silent(50, 31, IN_CALL, LOADS, IN_CALL)).odd
     assert (odd.rank, odd.late_waits) == (1, (8.0,) * told)
     assert ("in 1 silence of the job before (at least 8 s)" in reason(odd)) == bool(told)
+    assert "as their stacks show; nothing was printed since 2026-11-30T07:29:31Z" in reason(odd)
 
 
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:

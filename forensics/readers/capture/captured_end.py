@@ -95,6 +95,17 @@ OUTCOMES = (
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
+RANK_LAUNCHERS = (
+    "pt_elastic",
+    "torchrun",
+    "torch.distributed",
+    "accelerate",
+    "deepspeed",
+    "horovodrun",
+    "mpirun",
+    "mpiexec",
+    "prted",
+)
 REACHED_PERCENT = 95  # of the limit. The recorded peak can be below it, because the kernel charges memory in advance
 SHORT_PERCENT = 5  # of memory available. earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
 PRESSED_PERCENT = 10  # share of ten seconds in which all tasks waited for memory. Chosen by hand; an idle machine has 0
@@ -204,6 +215,11 @@ def _by_its_own(account: Account, sent: AccountLine | None) -> bool:
     return sent.number("pid") != account.end.number("pid") and sent.number("sender_pid") in account.own_pids()
 
 
+def _by_launcher(sent: AccountLine) -> bool:
+    """Was the sender a launcher of ranks, which ends the others when one has failed, and passes on a signal that it got?"""
+    return any(name in f"{sent.fields.get('sender')} {sent.fields.get('sender_command')}" for name in RANK_LAUNCHERS)
+
+
 def _by_itself(account: Account, death: AccountLine) -> AccountLine | None:
     """The signal that a process sent to itself and died of. None if others had asked it to stop before, as Python does that too
     after a Ctrl-C that nothing caught."""
@@ -286,7 +302,8 @@ def _stopped(account: Account) -> Found | None:
         return (STOPPED, "strong", [end]) if by_signal else None
     if all("kernel" in s.fields for s in asked) and end.number("signal") == SIGKILL:
         return None
-    return STOPPED, "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
+    weight: Weight = "hint" if all(map(_by_launcher, asked)) else "strong"  # why it ended them stands in its own log
+    return STOPPED, weight, [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
 
 
 def _crashed(account: Account) -> Found | None:

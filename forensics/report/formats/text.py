@@ -12,7 +12,7 @@ incidents 200 in these logs, number 1 is told here; --incident N tells another
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from forensics.core.text import with_noun
+from forensics.core.text import number_ranges, with_noun
 from forensics.model import Advice, Finding, MessageGroup, Proof, Report
 from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, delay_text, unconfirmed_consequences
@@ -28,6 +28,7 @@ from forensics.report.subjects import Group, ending_sentence
 SUMMARY_ROWS = 6  # of a screen of 24 rows
 LABELLED_ROWS = 2  # for each of the three labels, so that it fits on one screen
 STEP_ROWS = 4  # chosen by hand: for what to do first, of which nothing may be cut: a warning may stand at its end
+MAX_RANK_STATES, RANK_COLUMNS = 6, 12  # of those that are shown, and of the numbers before them
 LABEL_COLUMNS = 10  # the width of `where`, `when`, `do first`
 
 
@@ -196,6 +197,7 @@ class _Text:
     def _sections(self) -> Iterator[Section]:
         """The sections between the evidence and what was read, in reading order."""
         report = self.report
+        yield "ranks", self._ranks(), self._if_fits("ranks", "all of them, and their last calls: forensics ranks FOLDER")
         yield "lines to read first", self._messages(phrases.lines_to_read(report)), phrases.UNUSUAL
         yield phrases.LAST_WORDS_HEAD, self._messages(phrases.last_words(report)), ""
         yield FOLLOWED, self._others(consequences(report), lambda f: delay_text(f, self.first)), ""
@@ -238,6 +240,15 @@ class _Text:
             fits = len(name + drawn + values + place) <= self.width
             yield Row()
             yield Row((name, "head"), (drawn, "main"), (values, ""), (place if fits else "", "dim"))
+
+    def _ranks(self) -> Iterator[Row]:
+        """What all ranks do, those in one state together, where one of them keeps others waiting."""
+        from forensics.report.ranks import folded_states  # most reports have none
+
+        seen = self.report.ranks
+        for state, ranks in list(folded_states(seen.rows).items())[:MAX_RANK_STATES] if seen and seen.odd else ():
+            who = cut_text(number_ranges(ranks), RANK_COLUMNS, 1)[0]
+            yield Row((f"  {who:<{RANK_COLUMNS}}  ", "place"), (cut_text(state, self.width - RANK_COLUMNS - 4, 1)[0], "main"))
 
     def _baseline(self) -> Iterator[Row]:
         """How it differs from the good run that was given with it."""

@@ -49,6 +49,14 @@ def record(*lines: str) -> Record | None:
             "stopped.user",
             "strong",
         ),
+        (
+            [
+                SENT.format("15 (SIGTERM)", 4711, "pid 9 (pt_elastic): /usr/bin/torchrun train.py"),
+                KILLED.replace("9 (SIGK", "15 (SIGT"),
+            ],
+            "stopped.user",
+            "hint",  # torchrun ends the others when one has failed, and its own log tells which
+        ),
         ([SENT.format("15 (SIGTERM)", 4711, "pid 9 (timeout, user 0): timeout 5"), FAILED], "stopped.time_limit", "proof"),
         ([KILLED.replace("9 (SIGKILL)", "11 (SIGSEGV)")], "process.segfault", "strong"),
         (
