@@ -62,7 +62,11 @@ def remember_end(folder: str) -> None:
         command = [sys.executable, "-P", "-m", "forensics", "history", "add", folder]
         # Safe: after the job was reaped, in a session of its own; this call reaps what it starts.
         subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=UNAWAITED_REPORT_S, check=False,
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=UNAWAITED_REPORT_S,
+            check=False,
             start_new_session=True,
         )
 

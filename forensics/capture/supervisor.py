@@ -345,7 +345,7 @@ class JobSupervisor:
         if not self.options.report:
             return True
         folder = self.bundle.folder
-        analyse_bundle(folder, self.options, lambda: self._leave(folder, True))
+        analyse_bundle(folder, self.options, lambda: self._leave("" if self.options.keep == "never" else folder, True))
         if self.finished and self.options.output:
             shown_report(folder, self.options)  # into the file that nobody else writes now
         died = not reports_no_crash(folder)
