@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REPORT_S = 10.0  # chosen by hand: so long the report may hold up the end of a job; ten times what it takes on a quiet machine
 UNAWAITED_REPORT_S = 1800.0  # nobody waits for a background process, and one of low priority may get almost no processor time
-LOWEST_PRIORITY = 19
+LOWEST_PRIORITY = 19  # the highest nice value of Linux
 PROCESS_LIMIT_ERRORS = ("can't start new thread", "Resource temporarily unavailable")
 RETRY_S = 0.5  # chosen by hand: between two tries, within REPORT_S; the processes that a job left behind end meanwhile
 KEEP_TELLING = "1h"  # chosen by hand: so long a sink that cannot be reached is tried again; later the next death does it
