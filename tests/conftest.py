@@ -5,6 +5,7 @@ import hashlib
 import os
 import resource
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from forensics import database, pipeline
-from forensics.database import Database, builtin_folder, read_rows
+from forensics import pipeline
+from forensics.database import Database, read_rows
 from forensics.model import Report, Source
 from forensics.sources.blob import BLOCK_BYTES
 
@@ -22,6 +23,9 @@ for _library in ("OMP", "OPENBLAS"):  # one thread each: the cores have other wo
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 # Test modules that pytest has rewritten are kept, also where the environment says that no bytecode is: 10 s of each process otherwise.
 sys.dont_write_bytecode = os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is None and sys.dont_write_bytecode
+# Of a job in a shell's background, SIGINT is ignored, and every process that a test starts would ignore it, too.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 NOT_QUICK = ("slow", "seconds", "browser", "root")
 
 # Machines that test are busy ones: how long an example takes says nothing. The suite tries the same examples each time, so that it
@@ -59,7 +63,6 @@ def _own_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
         patch.setenv("FORENSICS_CONFIG", os.devnull)  # nobody's own signatures
         patch.delenv("FORENSICS_SIGNATURES", raising=False)
         patch.setenv("FORENSICS_DEBUG", "1")  # a fault of the program fails the test, where a user would get a warning
-        patch.setattr(database, "PACKAGED", builtin_folder())  # tests/database proves it once, and not each database made of it
         own = tmp_path_factory.mktemp("cache")
         shutil.copytree(_compiled(pytestconfig, tmp_path_factory, patch), own, dirs_exist_ok=True)
         patch.setenv("FORENSICS_CACHE", str(own))

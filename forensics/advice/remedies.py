@@ -62,7 +62,9 @@ CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it."
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 MESSAGE_CONDITIONS = ("exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
 EVIDENCE_CONDITIONS = ("evidence~", "around~", *MESSAGE_CONDITIONS)
-RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
+RUN_SCRIPT_PATTERN = lazy.regex(
+    r"\b(?:python3?|torchrun|accelerate launch)\b(?:(?!\bpython)[^|;#])*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b"
+)
 GENERAL_FACTS = {
     EVIDENCE_PLACE,
     REASON_PLACE,

@@ -17,7 +17,7 @@ from forensics.readers.python.library_files import CODE_FACTS, library_folder
 
 # `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
 NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
-NOUN_LIST_PATTERN = lazy.regex(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
+NOUN_LIST_PATTERN = lazy.regex(r"\b(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 OPEN_WORDS_PATTERN = lazy.regex(r"<([a-z][\w /:.-]*[\w.])>")  # of a command's template: what its reader fills in
 ANY_SCRIPT_PATTERN = lazy.regex(r"(?<![\w/.{-])(?:YOUR_SCRIPT|TRAIN|train)\.py\b")  # in a command's template

@@ -13,6 +13,7 @@ report.txt     report.json                  the analysis; report.short.txt: its 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -29,6 +30,10 @@ MAX_KEPT_BUNDLES = 50  # chosen by hand: in the state folder; older ones are rem
 RUN_FILE = "run.json"
 REPORT = "report.txt"
 REPORT_HEAD = "forensics report on this run\n"  # its first line marks the report, which is no evidence itself
+OF_A_RUN = (
+    *(RUN_FILE, "job.log", "job.tail", "job.times", "exits.jsonl", "memory.jsonl", "kernel.log", "faulthandler.log"),
+    *("stacks", "fr", "torchrun", REPORT, "report.json", "report.short.txt", "report.failed", "watch.failed"),
+)
 
 
 def state_folder() -> str:
@@ -115,8 +120,19 @@ class Bundle:
             remove_oldest(state_folder())
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if os.path.exists(self.path(RUN_FILE)):
+            self._take_over()
         self.fault = ""
         self.unwritten: list[str] = []
+
+    def _take_over(self) -> None:
+        """Remove what an earlier run left in a folder that is given again: its lines would be told as those of this one."""
+        if is_running(self.folder):
+            raise OSError(errno.EBUSY, "a run that goes on is captured there", self.folder)
+        for name in OF_A_RUN:
+            shutil.rmtree(self.path(name), ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.unlink(self.path(name))
 
     def path(self, *names: str) -> str:
         """The path of a file inside the bundle."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 READY_S = 30.0  # chosen by hand, for a busy machine: the end of a process that ends before it is watched is lost
-CLOSE_S = 30.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
+CLOSE_S = 10.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
 SEND_S = 1.0  # chosen by hand: so long the program waits, once, for a watching process that does not read
 NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)  # a program may have SIGPIPE end it
 REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to the next process

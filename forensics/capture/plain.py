@@ -6,6 +6,7 @@ pty here.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -110,10 +111,16 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
     if code and options.report:
         from forensics.capture.reporting import analyse_bundle
 
-        analyse_bundle(bundle.folder, options)
+        with contextlib.suppress(TimeoutError):
+            analyse_bundle(bundle.folder, options, _leave)
         _show(bundle, options)
     if not code and options.keep != "always":
         bundle.remove()
+
+
+def _leave() -> NoReturn:
+    """The report is late: it is made behind this process, which ends with the status of the job."""
+    raise TimeoutError
 
 
 def _show(bundle: Bundle, options: Options) -> None:

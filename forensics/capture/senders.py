@@ -32,7 +32,7 @@ ROOTS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 SIGNALS = (1, 2, 3, 6, 9, 10, 12, 15, 19, 24)
 FILTER = "(" + " || ".join(f"sig == {n}" for n in SIGNALS) + ") && result == 0"
 LINE = re.compile(
-    r"^\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<time>\d+\.\d+): signal_generate: "
+    r"^\s*(?P<comm>\S.*)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<time>\d+\.\d+): signal_generate: "
     r"sig=(?P<sig>\d+) errno=-?\d+ code=(?P<code>-?\d+) comm=(?P<to_comm>.*) pid=(?P<to>\d+) grp=(?P<grp>\d+)"
 )
 # System calls of Linux 5.2, the same number on every kind of machine; FSCONFIG_CMD_CREATE of include/uapi/linux/mount.h.

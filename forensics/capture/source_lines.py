@@ -140,7 +140,7 @@ def path_of(wanted: ast.expr, value: Callable[[str], str]) -> str:
     return value(ast.unparse(wanted)) if isinstance(wanted, (ast.Name, ast.Attribute)) else ""
 
 
-SPY_FRAME_PATTERN = re.compile(r"^    \S.* \((.+):(\d+)\)\s*$")
+SPY_FRAME_PATTERN = re.compile(r"^    \S.* \(((?:(?! \().)+):(\d+)\)\s*$")
 SPY_TEXT_PATTERN = re.compile(r"^ {12}(\w{1,60}): \"(.*)(?<!\.\.\.)\"$")  # the text of a variable, as far as py-spy shows it
 
 

@@ -162,6 +162,10 @@ class JobStreams:
                 if time.monotonic() - max([begun, *self._busy.values()]) > timeout_s:
                     break
 
+    def all_relayed(self) -> bool:
+        """Has all output been relayed, and does no process write any more?"""
+        return not any(thread.is_alive() for thread in self._threads)
+
 
 def _write_all(fd: int, data: bytes) -> bool:
     view = memoryview(data)

@@ -28,7 +28,7 @@ from forensics.capture.growth import EarlyWarnings, Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import job_environment, linked_folders
 from forensics.capture.reaping import WaitingThread, adopt_orphans, wait_for_job
-from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash
+from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash, shown_report
 from forensics.capture.streams import JobStreams
 
 TYPE_CHECKING = False
@@ -84,7 +84,6 @@ class StoppedRun:
 
 
 CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
-PATIENCE_S = 2.0  # shorter work is over before a person wonders
 DRAIN_S = 0.5  # chosen by hand: the wait after the end for the output of processes left behind
 GROUP_SIGNAL_S = 0.005  # chosen by hand: a signal to a group reaches its members one after the other
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
@@ -150,6 +149,15 @@ class JobSupervisor:
         if not self.finished:
             self.finished = True
             self.send(done=folder, died=died)
+
+    def _leave(self, folder: str, died: bool) -> None:
+        """Let `run` end with the status of the job. What is still to be done holds none of the streams, for whose end a pipeline
+        or a scheduler waits, unless a process that the job left behind has them, too."""
+        self._finish(folder, died)
+        if self.streams.all_relayed():
+            null = os.open(os.devnull, os.O_RDWR)
+            for fd in (0, 1, 2):
+                os.dup2(null, fd)
 
     def _attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the capture. Whatever fails, the job continues, and it is waited for."""
@@ -303,7 +311,7 @@ class JobSupervisor:
         self.streams.drain(DRAIN_S)
         self.collector.refresh()
         killed = memory_kill(self.collector) if status == 0 else ""
-        if status == 0 and not killed and self.options.keep == "crash" and not (self.options.remember or self.options.warn):
+        if status == 0 and not killed and self.options.keep == "crash" and not self.options.warn:
             self._finish("", False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
@@ -316,6 +324,9 @@ class JobSupervisor:
         keep = self.options.keep == "always" or (self.options.keep == "crash" and (died or bool(killed)))
         if killed:
             self.say(f"{killed}, while the command itself ended well" + (f"; forensics why {self.bundle.folder}" if keep else ""))
+        if status == 0 and self.options.remember:
+            self._leave(self.bundle.folder if keep else "", died)
+            remember_end(self.bundle.folder)
         if not keep and not self.options.folder:
             self.bundle.remove()
         self._finish(self.bundle.folder if keep else "", died)
@@ -323,8 +334,6 @@ class JobSupervisor:
     def _explain(self, status: int) -> bool:
         """Have the end analysed, if it needs an explanation. Did the job die?"""
         assert self.bundle is not None and self.collector is not None
-        if status == 0 and self.options.remember:
-            remember_end(self.bundle.folder)
         if status == 0 or self.refused:  # the shell's message says all
             return False
         if was_interrupted(self.collector, status, self.interrupted):
@@ -335,11 +344,11 @@ class JobSupervisor:
             return False
         if not self.options.report:
             return True
-        patience = threading.Timer(PATIENCE_S, self.say, ("the captured run is analysed; the first time takes some 10 s",))
-        patience.start()
-        analyse_bundle(self.bundle.folder, self.options)
-        patience.cancel()
-        died = not reports_no_crash(self.bundle.folder)
+        folder = self.bundle.folder
+        analyse_bundle(folder, self.options, lambda: self._leave("" if self.options.keep == "never" else folder, True))
+        if self.finished and self.options.output:
+            shown_report(folder, self.options)  # into the file that nobody else writes now
+        died = not reports_no_crash(folder)
         if died:
-            act_on_death(self.bundle.folder, self.options)
-        return died
+            act_on_death(folder, self.options)
+        return died or self.finished  # what `run` has named stays

@@ -25,7 +25,7 @@ from forensics.capture.collector import Collector
 from forensics.capture.growth import EarlyWarnings, Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
-from forensics.capture.reporting import UNAWAITED_REPORT_S, act_on_death, analyse_bundle
+from forensics.capture.reporting import act_on_death, analyse_bundle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Watcher:
             )
         finish(self.collector, self.bundle, self.log, None, self.notes)
         if died and self.options.report:
-            analyse_bundle(self.bundle.folder, self.options, UNAWAITED_REPORT_S)
+            analyse_bundle(self.bundle.folder, self.options)
             act_on_death(self.bundle.folder, self.options)
         if not died and self.options.keep != "always":
             self.bundle.remove()

@@ -36,7 +36,9 @@ class Bound(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """All limits. Each field has a Bound; the table in SECURITY.md is the same text."""
 
-    files: Annotated[int, Bound("", "files below one folder; of more, those with a log's name first, then the newest")] = 20_000
+    files: Annotated[
+        int, Bound("", "files below one folder; of more, those with a log's name first, then the newest, then empty ones")
+    ] = 20_000
     members: Annotated[int, Bound("", "members of a file that is an archive, with those of all archives in it")] = 20_000
     archives: Annotated[int, Bound("", "archives inside each other")] = 2
     packings: Annotated[int, Bound("", "compressions over each other, as in a.gz.xz.zst")] = 4

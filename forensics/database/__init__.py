@@ -16,7 +16,7 @@ from forensics.core import long_work
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
-from forensics.data_files.cached_data import PACKAGED, builtin_folder
+from forensics.data_files.cached_data import builtin_folder
 from forensics.database.compiled import PIECES, Database, assemble, compile_literals, engine, whole_anchors
 from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, ProvenCause, Records, Remedy, Signature, signal_outcome
@@ -102,7 +102,7 @@ def _usable(folders: list[Path]) -> tuple[list[Cause], list["Fault"]]:
         causes, faults = read_folders(folders, left_out)
         if not causes and not faults:
             raise DatabaseError("no cause files", str(folders[0]), "reinstall the package")
-        faults = faults or check(causes, proven=PACKAGED) or _slow(causes, folders[1:])
+        faults = faults or check(causes, proven=builtin_folder()) or _slow(causes, folders[1:])
         if not faults:
             return causes, sorted(chain.from_iterable(left_out.values()))
         for fault in faults:

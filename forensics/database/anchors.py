@@ -173,11 +173,13 @@ def plain_texts(pattern: str) -> list[str]:
     return found
 
 
+@functools.cache
 def scannable(text: str) -> bool:
     """Is `text` long enough to scan for, with three letters or digits in a row?"""
     return len(text.encode()) >= MIN_ANCHOR_BYTES and THREE_WORD_CHARS_PATTERN.search(text) is not None
 
 
+@functools.cache
 def _cost(texts: Texts) -> tuple[float, int, tuple[str, ...]]:
     return sum(LITERAL_COST + text_frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
 
@@ -196,6 +198,7 @@ def _sets(need: _Need) -> list[Texts]:
     return [*need.sets, *([need.exact] if need.exact is not None else [])]
 
 
+@functools.cache
 def _essential(texts: Texts) -> Texts:
     """`texts`, shortened to MAX_ANCHOR_CHARS, without those that contain another one."""
     cut = {t[:MAX_ANCHOR_CHARS] for t in texts}

@@ -79,7 +79,7 @@ SYSLOG_HOST_PATTERN = lazy.regex(
     r"(?=[\w./@-]{1,64}(?:\[\d{1,9}\])?: )"
 )
 # A quoted text for which a command searches a log; it may find nothing.
-SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-{1,2}[\w=-]{1,30}){0,8}\s{1,4}([\"'])(.{1,300}?)\1")
+SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-[\w=-]{1,31}){0,8}\s{1,4}([\"'])(.{1,300}?)\1")
 
 
 START_OF_LINE_PATTERN = lazy.regex(r"\\A|(?<![\\\[])\^")  # in a pattern: what asks for the start of the line

@@ -34,7 +34,7 @@ from forensics.core.limits import MIB
 from forensics.history.fingerprint import RunFacts
 
 NEEDED = ("JobID", "Start", "End", "NodeList")
-HOST_LIST = lazy.regex(r"(?P<head>[^,\[\]]*)(?:\[(?P<numbers>[^\]]*)\](?P<tail>[^,\[\]]*))?(?:,|\Z)")
+HOST_LIST = lazy.regex(r"(?P<head>[^,\[\]]*)(?:\[(?P<numbers>[^\[\]]*)\](?P<tail>[^,\[\]]*))?(?:,|\Z)")
 GPU_COUNT_PATTERN = lazy.regex(r"gres/gpu(?::[\w.-]+)?=(?P<count>\d+)")
 MAX_ACCOUNTED_NODES = 200_000  # of one host list: several times the largest cluster; a list like n[1-999999999] is a mistake
 SACCT_COMMAND = "sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqMem,Timelimit,AllocTRES"

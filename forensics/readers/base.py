@@ -166,7 +166,7 @@ def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     return [ParsedLine(line, parse_prefix(line.text)) for line in lines]
 
 
-NUMBERS_PATTERN = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
+NUMBERS_PATTERN = lazy.regex(r"(?<![0-9a-f])[0-9a-f]*\d[0-9a-f]*")
 MAX_UNKNOWN_PREFIX_CHARS = 200  # longer text in front of the mark is not taken for the prefix of a tool
 
 

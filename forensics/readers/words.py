@@ -80,9 +80,10 @@ ENDING_NOISE_PATTERN = lazy.regex(
 # What begins a line that a program printed, where no format of signatures/line_formats does: a level, fields, a clock.
 PRINTED_PATTERN = lazy.regex(
     r"\W{0,4}(?:FATAL|CRITICAL|ERROR|WARN(?:ING)?|PANIC|EMERG|Error|[EWF])\b(?:[:\]/]|\s{2})|.{0,24}\b\d\d:\d\d:\d\d\b"
-    r"|[*!#>=:]{2,4} ?\S|! \S|[IWEFDC]\d{4} |\W*\{\W*\"\w+\W{0,2}:|\w+=\S+ \w+=\S"
+    r"|[*!#>=:]{2,4} ?\S|! \S|[IWEFDC]\d{4} |[^\w{]*\{\W*\"\w+\W{0,2}:|\w+=\S+ \w+=\S"
     r"|[\w./-]+(?:\[\d+\])?: (?:error|warning|fatal|\[\w+\])(?!\w)"
-    r"|\W{0,4}(?:FATAL|CRITICAL|ERROR|WARN(?:ING)?|INFO|DEBUG) +(?:\w+[._/-])+\w+[ :]"  # a level and the name of a logger
+    r"|\W{0,4}(?:FATAL|CRITICAL|ERROR|WARN(?:ING)?|INFO|DEBUG) +"  # a level and the name of a logger
+    r"(?=\w+[./-]|\w+_\w)\w+(?:[./-]\w+)*+[ :]"
     r"|[A-Za-z]\w*[._]\w[\w./]*(?:\[\d+\]|:\d+)?: \S"  # the name of a module, or a file and its line
 )
 ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")

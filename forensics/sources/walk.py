@@ -1,7 +1,7 @@
 """Folders to files: every regular file below a folder, in order of name, never twice and never through a loop.
 
-Of more files than the limit allows, those with the name of a log are read, and among equals the newest: lines about an end are
-written last.
+Of more files than the limit allows, those that are not empty are read first, then those with the name of a log, and among equals
+the newest: lines about an end are written last.
 
     100,000 files:  run/train.log, run/rank7.err, data/00001.json, ...  ->  the logs, and the newest of data/
 """
@@ -25,7 +25,7 @@ LOG_NAME_PATTERN = lazy.regex(
     r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
 )
 MAX_NAMED_REFUSALS = 5  # chosen by hand: files that were not read for the same reason, each with its name; others are counted
-Rank = tuple[bool, float]  # has the name of a log, time of the last change
+Rank = tuple[bool, bool, float]  # holds something, has the name of a log, time of the last change
 
 
 def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[tuple[Path, str | None]]:
@@ -114,7 +114,7 @@ def _rank(path: Path, inside: str | None, place: str | None = None) -> Rank:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError
     check_kind(status, place)
-    return bool(LOG_NAME_PATTERN.search(path.name)), status.st_mtime
+    return status.st_size > 0, bool(LOG_NAME_PATTERN.search(path.name)), status.st_mtime
 
 
 def _told(path: Path, inside: str | None, warn: Warn) -> bool:

@@ -20,6 +20,7 @@ import forensics
 from forensics.capture import bundle, cgroups, guard, joblog
 from forensics.capture.collect import collect
 from forensics.capture.joblog import JobLog
+from forensics.capture.options import Options
 from forensics.cli.app import build
 from tests.capture.test_run import WATCHED, captured
 from tests.commandline import in_text
@@ -246,3 +247,34 @@ def test_why_alone_tells_of_the_last_run(crashed: Path, tmp_path: Path, monkeypa
     assert "no captured run" in in_text("why").stderr
     shutil.copytree(crashed, tmp_path / "forensics" / "one")
     assert "process.segfault" in in_text("why", "--redact").stdout
+
+
+def test_a_second_run_in_a_folder_tells_nothing_of_the_first(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "notes.txt").touch()  # of the user, and stays
+    for word, status in (("first", 3), ("second", 4)):
+        done = subprocess.run(
+            captured(["/bin/sh", "-c", f"echo {word}; exit {status}"], tmp_path / "b"), capture_output=True, check=False
+        )
+        assert done.returncode == status
+    log = (tmp_path / "b" / "job.log").read_text()
+    assert "second" in log and "first" not in log
+    assert len((tmp_path / "b" / "exits.jsonl").read_text().splitlines()) == 1
+    assert (tmp_path / "b" / "notes.txt").exists()
+
+
+def test_two_runs_at_once_are_not_mixed_in_one_folder(tmp_path: Path) -> None:
+    wait = f"echo first; touch {tmp_path}/begun; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"
+    first = subprocess.Popen(captured(["/bin/sh", "-c", wait], tmp_path / "b"), stdout=subprocess.PIPE)
+    until = time.monotonic() + 100
+    while not ((tmp_path / "begun").exists() and (tmp_path / "b" / "run.json").exists()) and time.monotonic() < until:
+        time.sleep(0.05)
+    options = Options(command=["/bin/sh", "-c", "echo second; exit 4"], folder=str(tmp_path / "b"), report=False)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()], capture_output=True, text=True, check=False
+    )
+    (tmp_path / "go").touch()
+    assert (done.returncode, done.stdout, first.communicate()[0], first.returncode) == (4, "second\n", b"first\n", 0)
+    assert "nothing is captured" in done.stderr and "a run that goes on is captured there" in done.stderr
+    log = (tmp_path / "b" / "job.log").read_text()
+    assert "first" in log and "second" not in log

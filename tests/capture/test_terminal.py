@@ -52,7 +52,6 @@ class Terminal:
         self.pid, self.end = pty.fork()
         if not self.pid:
             os.chdir(folder)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it, and so would all below
             if not typed:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.execv(sys.executable, [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()])

@@ -66,3 +66,11 @@ def test_a_folder_without_end_is_not_walked_to_its_end(tmp_path: Path, bound: Ca
     names, (warning,) = found(tmp_path)
     assert names == ["049.log"]
     assert "the folder holds more than 50" in warning.message
+
+
+def test_empty_files_take_no_other_file_s_place(tmp_path: Path, bound: Callable[[int], None]) -> None:
+    made(tmp_path, "dmesg.log data.bin")
+    for number in range(5):
+        (tmp_path / f"rank{number}.log").touch()  # newer, and called like logs
+    bound(2)
+    assert found(tmp_path)[0] == ["data.bin", "dmesg.log"]

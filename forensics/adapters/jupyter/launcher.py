@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 CONNECTION_PLACEHOLDER = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
-LAUNCHER_WAITS = Timeouts(capture_s=5, report_s=90, clients_s=2)  # the database is loaded only after the death
+LAUNCHER_WAITS = Timeouts(capture_s=5, report_s=20, clients_s=2)  # the database is loaded only after the death
 EDITOR_AGAIN = "Restart the kernel, then run the cells above this one (Execute Above Cells)"
 ANSWERED_S = 2.0  # chosen by hand: a client that continues after a failed cell is answered so long
 TERM_GRACE_S = 5.0  # chosen by hand: a kernel that has not ended so long after SIGTERM is killed

@@ -88,7 +88,7 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
         *([f"{MEMORY_GONE} {facts['again']}."] * bool(facts["again"])),
     ]
     text += [*(["What to do:"] if ways else []), *(f"  {n}. {way}" for n, way in enumerate(ways, 1))]
-    text += [f"The full report: {' or '.join(_places(facts))}"] if report is not None else []
+    text += [f"The full report: {' or '.join(places)}"] if (places := _places(facts)) else []
     metadata = {key: facts[key] for key in ("pid", "status", "bundle", "count", "line", "code", "time")}
     metadata |= {"schema": "forensics-death/1", "verdict": report.verdict if report is not None else None}
     metadata |= {"cause": cause.id, "title": cause.title, "probability": cause.probability} if cause else {"cause": None}

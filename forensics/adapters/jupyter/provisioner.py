@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SERVER_AGAIN = "Run the cells above this one again (Run > Run All Above Selected Cell)"  # the server restarts the kernel
 PROVISIONER_NAME = "forensics-provisioner"
 SERVER_WAITS = Timeouts(capture_s=5, report_s=15, clients_s=5)  # a user waits for the restart: after that, less is shown
-PIPELINE_WAITS = Timeouts(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the database on a busy machine
+PIPELINE_WAITS = Timeouts(capture_s=60, report_s=20, clients_s=60)  # what runs the notebook waits for it
 MAX_REPORTING_S = sum(PIPELINE_WAITS)  # a death that was not reported by then is never reported
 
 

@@ -24,7 +24,7 @@ from forensics.capture.guard import Guard
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
-PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
+PLUGIN_WAIT_S = 20.0  # a report takes a second or two on a quiet machine; the tests that follow wait for it
 REAP_S, REAP_POLL_S = 10.0, 0.02  # chosen by hand: a worker whose connection is closed ends in a part of a second
 STACKS_FILE = "faulthandler.log"
 MAX_STACK_LINES = 12  # chosen by hand: the innermost frames, in a summary that stays on a screen; the bundle has all

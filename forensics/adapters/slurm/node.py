@@ -23,7 +23,7 @@ KERNEL_LOG_MARGIN = timedelta(minutes=2)  # the kernel's lines on a kill may be 
 CRASH_PATTERN = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
 WHOLE_HOST = "Out of memory: Killed process"
 CGROUP_LINE_PATTERN = re.compile(
-    r"\bcgroups?\b.*\s/[\w.-]+"
+    r"\A(?>.*?\bcgroups?\b).*\s/[\w.-]"
 )  # cgroup: fork rejected by pids controller in /system.slice/other.service
 KILLED_PROCESS_PATTERN = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
 CGROUP_KILL_PATTERN = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")

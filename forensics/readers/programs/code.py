@@ -121,7 +121,9 @@ SETTING_OF_NAME = {
 OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
 FUSED_ATTENTION = lazy.regex(r"^(?:scaled_dot_product_attention|flash_attn(?:_\w+)?_func|memory_efficient_attention)$")
 FUSED_IMPLEMENTATION = lazy.regex(r"^(?:sdpa|flash_attention_\d)$")  # values of transformers' attn_implementation
-PLAIN_SETTING_PATTERN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
+PLAIN_SETTING_PATTERN = lazy.regex(
+    r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*+(?:[:=]\s*+|(?<= ))["']?(\d{1,9})\b(?!\.\d)"""
+)
 
 
 def settings(code: Code) -> Iterator[Habit]:

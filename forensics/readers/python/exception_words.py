@@ -37,7 +37,7 @@ MISTAKES_OF_CODE = {
     "AttributeError", "IndentationError", "KeyError", "NameError", "RecursionError", "StopIteration", "SyntaxError",
     "UnboundLocalError", "ZeroDivisionError",
 }  # fmt: skip
-MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
+MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|(?<!\d)\d+[dD]\b|[=<>!]=?|--")
 STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
 PATTERNS = patterns_of("exception words")
 

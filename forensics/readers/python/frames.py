@@ -159,7 +159,7 @@ def marked_line(below: Sequence[str]) -> str | None:
 
 
 MAX_LINES_BEFORE, MAX_LINES_AFTER = 200, 60  # of a message: a traceback stands above it, a stack of the kernel below
-NATIVE_FRAME = lazy.regex(r"\bin \w+\(|^-+> ?\d+ |\+0x[0-9a-f]+/0x|\(\S*\+0x[0-9a-f]+\)|^\s*frame #\d+: |#\d+ +0x")
+NATIVE_FRAME = lazy.regex(r"\bin \w+\(|^-+> ?\d+ |\+0x[0-9a-f]+/0x|\([^\s(]*\+0x[0-9a-f]+\)|^\s*frame #\d+: |#\d+ +0x")
 
 
 def frames_near(lines: Sequence[str], at: int) -> list[str]:

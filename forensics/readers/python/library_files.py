@@ -18,7 +18,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
     r"|/share/lua/\d|(?:\A|/)pkg/mod/"
     r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute
 )
-INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
+INSTALLED_FOLDER_PATTERN = lazy.regex(r"\A.*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 PATTERNS = patterns_of("library files")
 INSTALLED_PACKAGE = r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})"
 INSTALLED_PACKAGE_PATTERN = lazy.regex(INSTALLED_PACKAGE)

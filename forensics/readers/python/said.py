@@ -58,7 +58,7 @@ PATTERNS = patterns_of("said amounts")
 ORDER_PATTERN = lazy.regex(rf"\b(\w+) (?:[<>]=?|[≤≥]|(?:must|should|has to) be {MORE} than(?: or equal to)?) (\w+)\b")
 STRIPPED_PATTERN = lazy.regex(
     r"(?i)\A(?:(?:the|your|an?|but|and|that|has|have|expected|error|(?:user-)?specified|value|cannot have|disabled|total)\s+)+"
-    r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
+    r"|(?<!\s)\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
 )
 
 

@@ -15,9 +15,9 @@ from forensics.readers.tools.machine_load import Sign
 
 TRIGGER = Trigger("throttled", ("_throttle_total_time_ms", "thermal slowdown  ", "hw power braking"))
 COUNTERS = (  # pattern, units a second, what held it down, what was held down, since when it counts
-    (lazy.regex(r"/thermal_throttle/\w+_throttle_total_time_ms\s*[:=]?\s*(\d{1,15})\s*$"), 1e3, "heat", "a processor", "boot"),
-    (lazy.regex(r"\b[HS]W Thermal Slowdown\s+: (\d{1,18}) us\s*$"), 1e6, "heat", "a GPU", "driver's start"),
-    (lazy.regex(r"\bHW Power Braking\s+: (\d{1,18}) us\s*$"), 1e6, "the power brake", "a GPU", "driver's start"),
+    (lazy.regex(r"/thermal_throttle/\w+_throttle_total_time_ms\s*+[:=]?\s*+(\d{1,15})\s*$"), 1e3, "heat", "a processor", "boot"),
+    (lazy.regex(r"\b[HS]W Thermal Slowdown\s++: (\d{1,18}) us\s*$"), 1e6, "heat", "a GPU", "driver's start"),
+    (lazy.regex(r"\bHW Power Braking\s++: (\d{1,18}) us\s*$"), 1e6, "the power brake", "a GPU", "driver's start"),
 )
 MIN_HELD_S = 60.0  # chosen by hand: bursts of some milliseconds are ordinary, and nobody notices a minute in a day
 
