@@ -28,6 +28,8 @@ import generate
 import run
 
 SIZES = (0.125, 0.25, 0.5, 1.0)
+NEXT_TO_NOTHING = 0.001  # of the full size: what that takes is the start
+MIN_MEGABYTES = 100  # chosen by hand: smaller logs take less time than the start, and that varies; the exponent is of larger
 DMESG = run.ROOT / "sample_logs/healthy_dmesg/dmesg.log"
 
 
@@ -203,10 +205,22 @@ def measure(
     return statistics.median(walls), statistics.median(cpus), max(peaks)
 
 
-def exponent(sizes: list[float], seconds: list[float]) -> float:
-    """The slope of the line of least squares through the logarithms."""
-    x, y = [math.log(s) for s in sizes], [math.log(s) for s in seconds]
-    return statistics.linear_regression(x, y).slope
+def processor_seconds(name: str, amount: float) -> tuple[float, float]:
+    """The megabytes of a log of this form, and the least processor seconds of three runs on it; of one if it takes long."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = FORMS[name][1](Path(folder), amount)
+        size = sum(f.stat().st_size for f in ([path] if path.is_file() else path.iterdir())) / 1e6
+        command = [*run.FORENSICS, "analyze", str(path), "--format", "json"]
+        return size, min(measure(command, 1)[1] for _ in range(1 if name in SLOW else 3))
+
+
+def exponent(name: str, part: float) -> float:
+    """Of the processor's time over the sizes, without the start: the slope of the line of least squares through the logarithms."""
+    full = FORMS[name][2] * part
+    largest = full * (1 if name in SLOW else math.ceil(MIN_MEGABYTES / FORMS[name][2]))
+    start = processor_seconds(name, full * NEXT_TO_NOTHING)[1]
+    sizes, seconds = zip(*(processor_seconds(name, largest * size) for size in SIZES), strict=True)
+    return statistics.linear_regression([math.log(s) for s in sizes], [math.log(max(s - start, 1e-3)) for s in seconds]).slope
 
 
 def printed(code: str, *arguments: str) -> str:
@@ -218,19 +232,10 @@ def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
     """One form, measured at all sizes: once below the full one."""
     what, write, full = FORMS[name]
     runs = 1 if name in SLOW else runs
-    sizes: list[float] = []
-    cpus: list[float] = []
-    case = str(run.ROOT / "sample_logs/bad_argument")
-    start = min(measure([*run.FORENSICS, "analyze", case, "--format", "json"], 1)[1] for _ in range(3))
-    for size in SIZES[:-1]:
-        with tempfile.TemporaryDirectory() as folder:
-            path = write(Path(folder), full * size * part)
-            sizes.append(sum(f.stat().st_size for f in ([path] if path.is_file() else path.iterdir())) / 1e6)
-            cpus.append(max(measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], 1)[1] - start, 1e-3))
     with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as said:
         path = write(Path(folder), full * part)
         files = [path] if path.is_file() else sorted(path.iterdir())
-        sizes.append(sum(f.stat().st_size for f in files) / 1e6)
+        size = sum(f.stat().st_size for f in files) / 1e6
         wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs, stdout=Path(said.name))
         if any(warning["kind"] == "limit" for warning in json.load(said)["warnings"]):
             what += " (not read whole: a limit was reached)"
@@ -238,8 +243,7 @@ def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
         wc = measure(["wc", "-l", *map(str, files)], runs)[0]
         rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None
         search = float(printed(SEARCH, *map(str, files)))
-    slope = exponent(sizes, [*cpus, max(cpu - start, 1e-3)])
-    return Measured(what, sizes[-1], wall, alone, cpu, memory, wc, rg, search, slope)
+    return Measured(what, size, wall, alone, cpu, memory, wc, rg, search, exponent(name, part))
 
 
 def report(options: argparse.Namespace) -> str:

@@ -47,6 +47,13 @@ def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
     return tuple(curve for _, curve in heapq.nsmallest(MAX_CURVES, found, key=itemgetter(0)))
 
 
+def may_be_shown(found: Sequence[Ranked]) -> list[Ranked]:
+    """Of some sources' curves, those that a report on them and on others may show."""
+    last = _longest_loss(found)
+    shown = {id(one) for one in (*heapq.nsmallest(MAX_CURVES, found, key=itemgetter(0)), last)}
+    return [one for one in found if id(one) in shown]
+
+
 class DrawnCurves:
     """Of the curves of very many sources, those that a report may show: it keeps few at a time."""
 
@@ -57,9 +64,7 @@ class DrawnCurves:
         """Take the curves of the next source."""
         self.kept += found
         if len(self.kept) > MANY_CURVES:
-            longest = heapq.nsmallest(MAX_CURVES, self.kept, key=itemgetter(0))
-            last = _longest_loss(self.kept)
-            self.kept = [one for one in self.kept if one is last or any(one is kept for kept in longest)]
+            self.kept = may_be_shown(self.kept)
 
     def by_source(self) -> dict[str, tuple[Ranked, ...]]:
         """The curves that are left, by the name of their source."""

@@ -210,8 +210,8 @@ def _sorted_out(
 def _told(remedy: Remedy, facts: Fields, environment: Environment, first_line: str, earlier: bool = False) -> Told | None:
     """A remedy that fits, perhaps in a setting that is usual and not shown, or as a last resort; None if it does not fit."""
     unsure_of = bool(first_line) and not _told_by_case(remedy)
-    known = {n: v for n, v in facts.items() if not unsure_of or n not in OTHER_PLACES}
-    asked = known | ({EARLIER_REMEDY: "yes"} if earlier or unsure_of else {})
+    known = {n: v for n, v in facts.items() if n not in OTHER_PLACES} if unsure_of else facts
+    asked = {**known, EARLIER_REMEDY: "yes"} if earlier or unsure_of else known
     usual = with_usual(environment)
     if not all(condition_holds(c, asked, usual) for c in remedy.when):
         return None

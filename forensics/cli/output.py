@@ -220,7 +220,7 @@ def open_sources(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
 
     files = [p for p in paths if p != STDIN]
     piped = sources.open_stdin(warn) if len(files) < len(paths) else []
-    return [*piped, *(sources.open_paths(files, warn) if files else ())]
+    return [*piped, *(sources.open_paths(files, warn, later=not piped) if files else ())]
 
 
 def report_on_stdin(

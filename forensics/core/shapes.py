@@ -4,18 +4,18 @@ step 4012 loss 2.31    -> the shape `step 0000 loss 0.00`, searched once
 step 4013 loss 2.29    -> the same shape: its places are known
 """
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import NamedTuple, TypeVar
 
+from forensics.core import lazy
 from forensics.core.recent import Recent
 from forensics.core.text import DIGITS_TO_ZEROS
 
 MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of another one
 ZEROS = str.maketrans("123456789", "0" * 9)
 # Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
-NOT_OF_LINES = re.compile(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
+NOT_OF_LINES = lazy.regex(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
 MAX_DIVIDED_BYTES = 512 << 10  # of which the lines are kept: what the sample of a source takes of its beginning
 MAX_KEPT_BYTES = 512 << 10  # of the lines of several sources: twice as many as are read together, see source_analysis
 MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers

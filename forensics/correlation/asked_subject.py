@@ -119,7 +119,7 @@ MAX_KNOWN_RUNS = 100  # chosen by hand: the last ones; each of thousands would h
 def find_subject(
     summaries: Iterable[SourceSummary],
     lanes: Mapping[str, tuple[Lane, ...]],
-    pids: Mapping[str, frozenset[int]],
+    pids: Mapping[str, Iterable[int]],
     head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
 ) -> Subject:
@@ -164,7 +164,7 @@ def _subject(
     summaries: Sequence[SourceSummary],
     names: frozenset[str],
     lanes: Mapping[str, tuple[Lane, ...]],
-    pids: Mapping[str, frozenset[int]],
+    pids: Mapping[str, Iterable[int]],
     machine: bool = False,
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
 ) -> Subject:

@@ -16,29 +16,29 @@ slurm-4711.out "starting train.py", slurm-4712.out "reading the genomes"        
 Of a folder whose files nobody sorted, each run is a case: files_by_run().
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import splitext
 
+from forensics.core import lazy
 from forensics.model import SourceSummary
 from forensics.readers.identity.entity_ids import ids_of_file_name
 
 Run = frozenset[str]  # the names of the sources that it wrote
 Head = Callable[[str], Sequence[str]]  # the first lines of a source, by its name
 
-DIGITS = re.compile(r"\d+")
-ROTATED_SUFFIX = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
-DAY_IN_NAME = re.compile(
+DIGITS = lazy.regex(r"\d+")
+ROTATED_SUFFIX = lazy.regex(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
+DAY_IN_NAME = lazy.regex(
     r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
 )  # a date without a time names one part of a longer log
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
-RANK_IN_NAME = re.compile(r"(?i)(?:^|[._-])(?:local|global)?[._-]?rank[._-]?\d+")
-ARRAY_TASK = re.compile(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
+RANK_IN_NAME = lazy.regex(r"(?i)(?:^|[._-])(?:local|global)?[._-]?rank[._-]?\d+")
+ARRAY_TASK = lazy.regex(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
 HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
-WORD = re.compile(r"[^\W\d]{2,}")
+WORD = lazy.regex(r"[^\W\d]{2,}")
 
 
 def attempts_by_job(own: Sequence[SourceSummary], head: Head, limit: int) -> list[list[Run]]:

@@ -1,8 +1,8 @@
 """Data that code reads from YAML files of signatures/, in a cache: parsing YAML would take a tenth of a short run.
 
-    signatures/line_formats/*.yaml   ->   the values that `read` makes of them, as JSON in <cache>/data/<hash of the files>.json
+    signatures/line_formats/*.yaml   ->   the values that `read` makes of them, as JSON in <cache>/data/<hash>.json
 
-Only files without faults are cached. If the cache is damaged or cannot be written, the files are parsed again.
+Only files without faults are cached. If a file changes, or the cache is damaged or cannot be written, they are parsed again.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -
     the first fault."""
     paths = data_files(place)
     try:
-        content = [(str(p), sha256(p.read_bytes()).digest()) for p in paths]
+        found = [(str(p), p.stat()) for p in paths]
     except OSError as error:
         raise DatabaseError(f"cannot be read: {error.strerror}", place, "reinstall the package") from error
 
@@ -68,7 +68,8 @@ def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -
             raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
         return made
 
-    return kept((place, content), list[kind], parsed)  # type: ignore[valid-type]
+    state = [(path, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in found]
+    return kept((place, state), list[kind], parsed)  # type: ignore[valid-type]
 
 
 def kept(

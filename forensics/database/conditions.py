@@ -97,7 +97,7 @@ class Need(Struct, frozen=True):
 def needs() -> tuple[Need, ...]:
     """The rows of tables/needs.csv."""
     return tuple(
-        Need(r["need"], lazy.regex(r["pattern"]), r["when"], re.compile(r["shown_by"]) if r["shown_by"] else None)
+        Need(r["need"], lazy.regex(r["pattern"]), r["when"], lazy.regex(r["shown_by"]) if r["shown_by"] else None)
         for r in read_rows("needs")
     )
 

@@ -208,7 +208,7 @@ def received_lanes(sent: SentLanes, found: Sequence[tuple[str, Sequence[Line]]])
                 _attempts(first, last),
                 digests[digest],
                 (),
-                LinesOf(head, tuple(numbers)),
+                LinesOf(head, _numbers(*numbers)),
                 (),
                 NO_AFTERMATH,
             )
@@ -226,6 +226,11 @@ NO_AFTERMATH: dict[tuple[int, str], Aftermath] = {}  # the aftermath of lanes wi
 @lru_cache(maxsize=MAX_COMMON)
 def _attempts(first: int, last: int) -> tuple[Attempt, ...]:
     return (Attempt(1, first, last),)
+
+
+@lru_cache(maxsize=MAX_COMMON)
+def _numbers(*of_lines: int) -> tuple[int, ...]:
+    return of_lines
 
 
 @lru_cache(maxsize=MAX_COMMON)

@@ -74,7 +74,7 @@ class SourceAnalysis(Struct, frozen=True):
     events: tuple[Observation, ...]
     curves: tuple[drawn_curves.Ranked, ...]
     samples: Sequence[correlation.ClockSample]
-    pids: frozenset[int]
+    pids: tuple[int, ...]
     line_format: str
     records: int
     lanes: tuple[Lane, ...] = ()
@@ -146,7 +146,7 @@ def stages_of(
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
-    pids = correlation.program_pids(scanned)
+    pids = tuple(correlation.program_pids(scanned))
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
     yield
@@ -167,7 +167,7 @@ def _with_account(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
     kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
     run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)
     if scanned.source.format == CAPTURED_STACKS:
-        return SourceAnalysis(kept, (), (), (), frozenset(), found.line_format, found.records, stacks=stacks)
+        return SourceAnalysis(kept, (), (), (), (), found.line_format, found.records, stacks=stacks)
     return _with_clock_facts(replace(found, scan=kept, attempted=said, stacks=stacks, captured=run), warn)
 
 
@@ -196,14 +196,14 @@ def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: War
     lines = tuple(Line(number, text) for number, text in enumerate(dump.text, 1))
     scanned = Scan(source, sum(len(line) + 1 for line in dump.text), len(lines), (), {}, lines, ())
     samples = tuple(correlation.clock_samples(replace(scanned, head=lines[-DUMP_SAMPLES:])))  # all lines have one clock
-    return _with_clock_facts(SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump), warn)
+    return _with_clock_facts(SourceAnalysis(scanned, (), (), samples, (), "", len(lines), dump=dump), warn)
 
 
 def _analyze_program(source: Source) -> SourceAnalysis:
     """A program is read for its settings alone: the messages in it are those that it might print."""
     texts = [line.text for part in source.code() for line in part.lines] if source.code else []
     scanned = Scan(source, sum(len(text) + 1 for text in texts), len(texts), (), {}, (), ())
-    return SourceAnalysis(scanned, (), (), (), frozenset(), PROGRAM, len(texts))
+    return SourceAnalysis(scanned, (), (), (), (), PROGRAM, len(texts))
 
 
 def _with_clock_facts(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:

@@ -3,13 +3,13 @@
 50 files of 5 KB  ->  all are scanned, then the numbers of all are read, ...; what is known of them is sent at once
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.advice.curves import DrawnCurves
+from forensics.advice.curves import DrawnCurves, may_be_shown
 from forensics.model import Scan, Source, Warn, Warning
 from forensics.pipeline.file_pool import is_forked
 from forensics.pipeline.parked import SentLanes, parked_samples, parked_scans, received_lanes, sent_lanes
@@ -94,14 +94,16 @@ def _packed(several: Sequence[Small]) -> tuple[list[Small], SentLanes]:
     """What analyze_small() gave, in a form that can be pickled: without the function that opens the source, and lanes apart."""
     scans = iter(parked_scans([small.found.scan for small in several if small.found]))
     lanes = sent_lanes([(small.found.lanes, small.found.scan.head) for small in several if small.found])
-    return [replace(small, found=small.found and _parked(small.found, next(scans))) for small in several], lanes
+    shown = {id(curve) for curve in may_be_shown([curve for small in several if small.found for curve in small.found.curves])}
+    return [replace(small, found=small.found and _parked(small.found, next(scans), shown)) for small in several], lanes
 
 
-def _parked(found: SourceAnalysis, scanned: Scan) -> SourceAnalysis:
-    """`found` in little memory, with this scan and without its lanes."""
+def _parked(found: SourceAnalysis, scanned: Scan, shown: Container[int]) -> SourceAnalysis:
+    """`found` in little memory, with this scan, without its lanes, and of its curves with those that may be `shown`."""
     source = Source(found.name, _no_blocks, label=found.scan.source.label)
     samples = parked_samples(found.samples, scanned.head)
-    return replace(found, scan=replace(scanned, source=source), samples=samples, lanes=())
+    curves = tuple(curve for curve in found.curves if id(curve) in shown)
+    return replace(found, scan=replace(scanned, source=source), samples=samples, lanes=(), curves=curves)
 
 
 def sent(several: Sequence[Small]) -> tuple[list[Small], SentLanes]:

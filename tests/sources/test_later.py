@@ -8,6 +8,7 @@ import pytest
 from msgspec import to_builtins
 
 from forensics import pipeline, sources
+from forensics.cli.output import open_sources
 from forensics.core.errors import SourceError
 from forensics.database import Database
 from forensics.pipeline import source_analysis
@@ -47,6 +48,12 @@ def test_the_report_does_not_depend_on_when_files_are_opened(
     assert {Path(name).name for name in waiting} == FILES.keys() - {"d.json", "e.log", "g.log", "g.log.1"}
     assert to_builtins(pipeline.analyze_paths([folder], "case", knowledge)) == before
     assert len(before["warnings"]) > 3
+
+
+def test_the_command_opens_files_where_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MIN_LATER_FILES", 1)
+    (source,) = [s for s in open_sources([folder], lambda _w: None) if s.name.endswith("a.log")]
+    assert source.opens
 
 
 def test_a_file_that_waits_is_opened_once(folder: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:

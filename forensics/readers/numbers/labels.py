@@ -111,10 +111,14 @@ def _label(front: str) -> str:
     return front[cuts[-1] :].strip() if cuts else front.strip()
 
 
+INNER_WORD = lazy.regex(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+WORD_OR_NUMBER = lazy.regex(r"[a-z%][a-z0-9]*|\d+")
+
+
 def words(label: str) -> list[str]:
     """The words of a label in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", label.replace("kB", "kb"))
-    return re.findall(r"[a-z%][a-z0-9]*|\d+", spaced.lower().replace("_", " "))
+    spaced = INNER_WORD.sub(" ", label.replace("kB", "kb"))
+    return WORD_OR_NUMBER.findall(spaced.lower().replace("_", " "))
 
 
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.data_files.cached_data import load_data
 
 SIGNS_FILE = "readers/environment_signs.yaml"
@@ -34,7 +35,7 @@ class ContextSign(Struct, frozen=True, dict=True):
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The compiled pattern, compiled at its first use."""
-        return re.compile(self.pattern)
+        return lazy.regex(self.pattern)
 
     def shown_by(self, text: str) -> bool:
         """Does the line `text` show the fact?"""

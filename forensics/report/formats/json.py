@@ -13,5 +13,5 @@ from forensics.report.style import Style
 def render(report: Report, _style: Style) -> str:
     """The document of schema `forensics-report/1`."""
     # Without an indent, `json` writes in C; names of files may hold bytes that are no text, which `msgspec` takes as bytes only.
-    text = json.dumps(document(report), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
-    return escape_controls(msgspec.json.format(text, indent=2).decode("utf-8", "surrogatepass")) + "\n"
+    text = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
+    return msgspec.json.format(text.encode("utf-8", "surrogatepass"), indent=2).decode("utf-8", "surrogatepass") + "\n"
