@@ -4,7 +4,7 @@ train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] 
 -> the clock of each source, the observations in order of time, and one incident that a pid links
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -57,14 +57,16 @@ def rank_picture(
     stacks = [one for r in analyses for one in r.stacks]
     every = [e for found in events.values() for e in found]
     aborted = any(e.fields.get("fatal_error") == ABORTED and "rank" in e.fields for e in every)
-    told = aborted or any(is_well_end(e) or tells_calls(e) for e in every)
-    if not dumps and len(stacks) < 2 and not by_logs and not told:
+    is_told = aborted or any(is_well_end(e) or tells_calls(e) for e in every)
+    if not dumps and len(stacks) < 2 and not by_logs and not is_told:
         return None
     from forensics import ranks  # most inputs have no dumps
 
     names = ranks.numbered_names([r.name for r in analyses])
-    stacks = ranks.ranked(stacks, names, ranks_by_pid(r.scan for r in analyses))
-    ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
+    ids = [m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)]
+    told = ranks.rank_processes(ids, every, ())
+    by_pid = {one.pid: rank for rank, one in told.items() if one.pid} if len({one.host for one in told.values()}) < 2 else {}
+    stacks = ranks.ranked(stacks, names, by_pid | ranks_by_pid(r.scan for r in analyses))
     processes = ranks.rank_processes(ids, every, stacks)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
     return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge, names), processes, written, by_logs)
@@ -87,8 +89,7 @@ def _with_ranks(
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
         late = seen and _late(seen, analyses)
-        rest = {source: [e for e in own if e.place not in told] for source, own in events.items()}
-        return rest, late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
+        return _but(events, told), late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
     if seen is None:
         return events, None
     runs = [r.captured for r in analyses if r.captured]
@@ -96,13 +97,19 @@ def _with_ranks(
         return events, _late(seen, analyses)
     found = ranks.observation(seen, proves, causes)
     if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
-        return events, _late(seen, analyses) or seen
+        is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
+        return _but(events, told) if is_earlier else events, _late(seen, analyses) or seen
     pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
     rest = {
         source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
         for source, own in events.items()
     }
     return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+def _but(events: Mapping[str, Sequence[Observation]], told: Container[tuple[str, int]]) -> dict[str, list[Observation]]:
+    """`events` but those whose line is among `told`."""
+    return {source: [e for e in own if e.place not in told] for source, own in events.items()}
 
 
 def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation]) -> bool:

@@ -20,7 +20,9 @@ from forensics.ranks.hooks import BY_NAME, WRAPPER_FILES, hook_of
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
+    UNNAMED_CALL,
     at_work,
+    in_collective,
     in_event_loop,
     is_launcher,
     loads_for_another,
@@ -263,6 +265,8 @@ def called_at(thread: ThreadStack, own: Frame | None) -> str:
         return "import"
     called = (f for f in reversed(inside) if not any(part in f.file for part in WRAPPER_FILES))
     name = next((f.function for f in called if f.function.rpartition(".")[2] not in WRAPPERS), "")
+    if "::" in name and in_collective(thread):
+        return UNNAMED_CALL
     is_of_module = bool(inside) and inside[-1].file.endswith(MODULE_FILE)
     return FORWARD if is_of_module and name.rpartition(".")[2] != FORWARD else name  # a hook of it, as FSDP has
 

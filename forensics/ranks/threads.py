@@ -38,6 +38,7 @@ HELPER_FILES = (WORKER_FILE, "multiprocessing/pool.py", "concurrent/futures/proc
 OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
 OWN_PACKAGE = GUARD_FILE.partition("/")[0]
+NATIVE_CALLS = "c10d::"  # of the library's code in C++, where py-spy --native shows it: c10d::Work::wait
 UNNAMED_CALL = "a collective call"
 STARTING = "init_process_group"
 SHOWN_FRAMES = 4  # of Python; chosen by hand
@@ -171,7 +172,8 @@ def in_collective(thread: ThreadStack) -> bool:
     if is_launcher(thread):
         return False
     by_model = thread.frames[thread.innermost].file.endswith(WRAPPED_MODEL)
-    return by_model or any(part in frame.file for frame in shown_frames(thread) for part in COLLECTIVE_FILES)
+    by_native = any(frame.function.startswith(NATIVE_CALLS) for frame in thread.frames[: thread.innermost])
+    return by_model or by_native or any(part in frame.file for frame in shown_frames(thread) for part in COLLECTIVE_FILES)
 
 
 def collective_name(thread: ThreadStack) -> str:
@@ -252,7 +254,8 @@ def ranked(
 ) -> list[ProcessStacks]:
     """Stacks with the ranks of those that tell none. Others may tell it of the same process, or a log by its pid (`logged`); else
     those are ranks that one process started, or that are of one program, of which one waits in a collective call, by the numbers
-    that tell them apart. Several hosts may have one number. `numbered`: those of the names of their sources."""
+    that tell them apart, or that run one command, in the order of their pids. Several hosts may have one number. `numbered`:
+    those of the names of their sources."""
     given = list(stacks)
     if not any(one.rank is not None for one in given):
         given = [replace(one, rank=logged.get(one.pid or 0)) for one in given]
@@ -260,10 +263,11 @@ def ranked(
         given = [replace(one, rank=None) for one in given]
     told = {(one.host, one.pid): one.rank for one in given if one.rank is not None}
     hosts = {one.host for one in given if one.host}
-    if any(one.rank is not None and _may_be_rank(one) for one in given) or len(hosts) > 1:
+    known = {one.pid: one.rank for one in given if one.rank is not None and _may_be_rank(one)}
+    found = _alike(given) if known else max(_families(given, numbered), key=_waiting, default=[])
+    if len(hosts) > 1 or (known and not known.items() <= {one.pid: rank for one, rank in found}.items()):
         return [replace(one, rank=told.get((one.host, one.pid))) if one.rank is None and one.pid else one for one in given]
-    found = max(_families(given, numbered), key=_waiting, default=[])
-    ranks = {one.pid or one.source: rank for one, rank in found} if _waiting(found) else {}
+    ranks = {one.pid or one.source: rank for one, rank in found} if known or _waiting(found) else {}
     return [replace(one, rank=ranks.get(one.pid or one.source)) for one in given]
 
 
@@ -288,9 +292,31 @@ def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> It
     named = [(one, numbered[one.source]) for one in given if numbered.get(one.source, one.pid) != one.pid]
     pairs = {(one.pid or one.source, number) for one, number in named}
     yield named if len(pairs) == len(dict(pairs)) == len({number for _, number in pairs}) else []  # and no number of a look
-    own = [one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)]
+    yield _by_pid([one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)])
+    yield _alike(given)
+
+
+def _alike(given: Iterable[ProcessStacks]) -> _Family:
+    """Those that run one command from its first line, as a launcher starts its ranks, one after the other."""
+    own = [
+        one
+        for one in given
+        if one.command and _may_be_rank(one) and not any(map(_is_childs, one.main.frames if one.main else ()))
+    ]
+    pids: dict[str, set[int | None]] = {}
+    for one in own:
+        pids.setdefault(one.command, set()).add(one.pid)
+    most = max(pids, key=lambda command: len(pids[command]), default="")
+    return _by_pid([one for one in own if one.command == most and len(pids[most]) > 1])
+
+
+def _is_childs(frame: Frame) -> bool:
+    return frame.file.endswith((CHILD_FILE, *HELPER_FILES))
+
+
+def _by_pid(own: Sequence[ProcessStacks]) -> _Family:
     pids = sorted({one.pid for one in own if one.pid is not None})
-    yield [(one, pids.index(one.pid)) for one in own if one.pid is not None]
+    return [(one, pids.index(one.pid)) for one in own if one.pid is not None]
 
 
 def _waiting(family: _Family) -> int:
