@@ -608,6 +608,29 @@ def test_a_log_that_names_rank_and_pid_tells_the_ranks_of_stacks() -> None:
     assert [one.rank for one in ranked(read, {}, {31: 2, 32: 0, 33: 1})] == [2, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("logged", "ranks"),
+    [({}, [0, 1, 2]), ({32: 1}, [0, 1, 2]), ({33: 3}, [None, None, 3])],
+    ids=["none is told", "one that fits", "one process is missing"],
+)
+def test_processes_that_run_one_command_are_ranks_in_the_order_of_their_pids(
+    logged: dict[int, int], ranks: list[int | None]
+) -> None:
+    """A launcher starts them one after the other. A worker of a data loader has the command of its rank."""
+    frames = (31, IN_CALL), (32, LOADS), (33, IN_CALL), (40, f"{WORKER}|<module> (/run/train.py:20)")
+    given = [of_program("python -u train.py", text, pid) for pid, text in frames]
+    read = [one for text in given for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]
+    assert [one.rank for one in ranked(read, {}, logged)] == [*ranks, None]
+
+
+def test_a_program_that_calls_native_code_itself_waits_in_a_collective_call_by_its_frames() -> None:
+    """Work.wait of a call that was made with `async_op` has no frame of Python's library."""
+    wait = f"{NATIVE}|pybind11::cpp_function::dispatcher (libtorch_python.so)|share (/run/train.py:14)|<module> (/run/train.py:20)"
+    lock = "_multiprocessing_SemLock_acquire (semaphore.c:357)|put (/run/board.py:34)|<module> (/run/train.py:20)"
+    (odd,) = drawn(stack(0, lock), stack(1, wait), stack(2, wait)).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) == (0, "lock", 34, (1, 2))
+
+
 def test_stacks_that_tell_a_rank_tell_it_of_all_stacks_of_that_process() -> None:
     given = stack(1, LOADS, 11), [line.replace(", rank 1", "") for line in stack(1, LOADS, 11)], stack(0, IN_CALL, 10)
     read = [one for text in given for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]

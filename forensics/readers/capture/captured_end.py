@@ -262,8 +262,10 @@ def _stalled(account: Account) -> Found | None:
     stopped = _stopped(account) or _time_limit(account)
     if stopped is None and account.end.number("signal") != SIGKILL:
         return None
-    seen = any("function" in s.fields for s in account.silence)
-    return NO_OUTPUT, "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
+    weight: Weight = "proof" if any("function" in s.fields for s in account.silence) else "strong"
+    if stopped and stopped[1] == "hint":  # a rank whose launcher ended it may only have waited for the one that failed
+        weight = "hint"
+    return NO_OUTPUT, weight, [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
 def _time_limit(account: Account) -> Found | None:

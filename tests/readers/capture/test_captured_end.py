@@ -73,6 +73,15 @@ def record(*lines: str) -> Record | None:
         (["pid 4711 (python3) had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
         (["pid 4711 (python3), rank 1 had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
         (
+            [
+                "no output came for 15 min 0 s before the end",
+                SENT.format("15 (SIGTERM)", 4711, "pid 9 (pt_elastic): /usr/bin/torchrun train.py"),
+                KILLED.replace("9 (SIGKILL)", "15 (SIGTERM)"),
+            ],
+            "process.stalled",
+            "hint",  # it may have waited for the rank that failed
+        ),
+        (
             ["no output came for 15 min 0 s before the end", KILLED.replace("9 (SIGKILL)", "15 (SIGTERM)")],
             "process.stalled",
             "strong",
