@@ -335,7 +335,7 @@ class JobSupervisor:
             return False
         if not self.options.report:
             return True
-        patience = threading.Timer(PATIENCE_S, self.say, ("the captured run is analysed; the first time takes some 10 s",))
+        patience = threading.Timer(PATIENCE_S, self.say, ("the captured run is analysed; its report follows",))
         patience.start()
         analyse_bundle(self.bundle.folder, self.options)
         patience.cancel()

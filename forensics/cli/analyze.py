@@ -32,7 +32,7 @@ Paths = Annotated[
     typer.Argument(help="Log files and folders (read recursively); - or a pipe without any: standard input."),
 ]
 SIBLINGS = 3  # chosen by hand: so many runs whose names differ in numbers alone are hardly the logs of one job
-NUMBER = re.compile(r"\d+")
+NUMBERED = re.compile(r"\d+")
 
 
 @with_options()
@@ -79,7 +79,7 @@ def _hint_at_batch(paths: list[Path]) -> None:
         return
     from forensics import pipeline
 
-    names = Counter(NUMBER.sub("", case[0].name) for case in pipeline.cases_of(paths[0]) if NUMBER.search(case[0].name))
+    names = Counter(NUMBERED.sub("", case[0].name) for case in pipeline.cases_of(paths[0]) if NUMBERED.search(case[0].name))
     alike = max(names.values(), default=0)
     if alike >= SIBLINGS:
         say(f"forensics: {alike} runs here are read as one case; each as its own: forensics batch {shlex.quote(str(paths[0]))}")
