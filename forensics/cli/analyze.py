@@ -74,7 +74,7 @@ def analyze(
 
 
 def _hint_at_batch(paths: list[Path]) -> None:
-    """Say so, where a folder holds several runs whose names differ in their numbers alone: they are read as one case."""
+    """Say so, where names in a folder differ in their numbers alone, as those of several runs do: they are read as one case."""
     if len(paths) > 1 or not paths[0].is_dir():
         return
     from forensics import pipeline
@@ -82,4 +82,5 @@ def _hint_at_batch(paths: list[Path]) -> None:
     names = Counter(NUMBERED.sub("", case[0].name) for case in pipeline.cases_of(paths[0]) if NUMBERED.search(case[0].name))
     alike = max(names.values(), default=0)
     if alike >= SIBLINGS:
-        say(f"forensics: {alike} runs here are read as one case; each as its own: forensics batch {shlex.quote(str(paths[0]))}")
+        told = f"forensics: {alike} names here that differ in numbers alone are read as one case; if each is a run of its own:"
+        say(f"{told} forensics batch {shlex.quote(str(paths[0]))}")
