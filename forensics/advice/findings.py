@@ -84,6 +84,14 @@ NO_END_SHOWN = (  # in the order of how often each settles it
         commands=("echo $?   # in the shell that started it, right behind it",),
     ),
 )
+STILL_RUNS = (
+    Missing(
+        what="where its threads stand",
+        why="It was still running, and no stacks were taken, which need py-spy (pip install py-spy): one that waits for ever "
+        "looks like one that works.",
+        commands=("forensics stacks PID",),
+    ),
+)
 UNLINKED = (
     Missing(
         what="whether the process that died was the job's",
@@ -122,6 +130,8 @@ def open_questions(
     if diagnosis.verdict == "no_crash" and diagnosis.outcome.lines and diagnosis.outcome.state in ("cut_off", "unknown"):
         taught = fitting_questions(UNPROVEN[:1], line_to_teach(found[0].evidence, failure_test(database)), context.environment)
         return (*questions_of_open_end(context), *taught)
+    if diagnosis.verdict == "no_crash" and diagnosis.outcome.state == "going_on" and not (context.stacks or context.threads):
+        return fitting_questions(STILL_RUNS, {}, context.environment)
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]

@@ -1,6 +1,6 @@
 """What is worth knowing of numbers: trouble that ended nothing by itself, and where the numbers of two runs part.
 
-Two runs: their losses, the pace and the memory.
+Two runs: their learning rates, losses, the pace and the memory.
 
     step 900 loss 1.9 took 0.20 s         step 900 loss 3.1 took 0.35 s
     -> Change("loss", "7.5, 7.3, 7.1 to 1.7", "7.5, 7.3, 7.1 to 24"), Change("loss from step 900 on", "1.9", "3.1"),
@@ -44,6 +44,7 @@ MAX_FIRST_VALUES = 3  # chosen by hand: enough to see whether two runs began ali
 NOISE_FACTOR = 4.0  # two runs with other seeds differ by about as much as one reading from the next; four times that is no chance
 MIN_PARTED_SHARE = 0.05  # chosen by hand: of the good run's loss; less is no other course
 PACE_RATIO = 1.2  # chosen by hand: the pace of one program on one machine varies by less from run to run
+RATE_RATIO = 1.01  # a learning rate is chosen; logs round it
 MEMORY_RATIO = 1.1  # the memory of any program varies by less
 WHOLE_FROM = 1000  # chosen by hand: from here on a decimal place says nothing
 END_SHARE = 5  # the last fifth of the readings tells how a run went at its end
@@ -60,8 +61,8 @@ def compared_numbers(good: Iterable[Scan], bad: Iterable[Scan], *, paced: bool) 
 
 
 def _first_series(run: Iterable[Scan]) -> dict[tuple[str, str], Series]:
-    """The longest series of each name and sense, losses first."""
-    order = ("loss", "step_time", "rate", "memory")
+    """The longest series of each name and sense, what was chosen first, then losses."""
+    order = ("lr", "loss", "step_time", "rate", "memory")
     series = [s for scan in run for s in _placed(scan) if s.quantity in order and len(s.readings) >= MIN_COMPARED_READINGS]
     first: dict[tuple[str, str], Series] = {}
     for each in sorted(series, key=lambda s: (order.index(s.quantity), -len(s.readings), s.scope)):
@@ -79,10 +80,22 @@ def _compared(good: Series, bad: Series) -> Iterator[Change]:
     if good.quantity == "loss":
         then, now = _course(good), _course(bad)
         yield from (_change(good, bad, then, now), *_parting(good, bad)) if then != now else ()
+    elif good.quantity == "lr":
+        yield from _compared_rates(good, bad)
     elif good.quantity == "memory":
         yield from _compared_memory(good, bad)
     else:
         yield from _compared_pace(good, bad)
+
+
+def _compared_rates(good: Series, bad: Series) -> Iterator[Change]:
+    """The learning rates of the first step whose rates differ."""
+    expected, now = _by_step(good), _by_step(bad)
+    both = [(step, expected[step], value) for step, value in now.items() if step in expected]
+    apart = next((n for n, (_, a, b) in enumerate(both) if _is_other(a, b, RATE_RATIO)), None)
+    if apart is not None:
+        step, then, last = both[apart]
+        yield _change(good, bad, f"{then:.4g}", f"{last:.4g}", f" from step {step:g} on" if apart else "")
 
 
 def _compared_memory(good: Series, bad: Series) -> Iterator[Change]:
@@ -142,9 +155,12 @@ def _parting(good: Series, bad: Series) -> Iterator[Change]:
 
 
 def _by_step(series: Series) -> dict[float, float]:
-    """The values by their steps; nothing of a series whose steps begin again."""
+    """The first value of each step; nothing of a series whose steps begin again."""
     known = [(step, value) for step, value in zip(series.steps, series.values, strict=True) if step is not None]
-    return dict(known) if all(a[0] < b[0] for a, b in pairwise(known)) else {}
+    first: dict[float, float] = {}
+    for step, value in known:
+        first.setdefault(step, value)
+    return first if all(a[0] <= b[0] for a, b in pairwise(known)) else {}
 
 
 def _pace_by_times(good: Series, bad: Series) -> Change | None:

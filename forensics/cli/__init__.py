@@ -109,9 +109,10 @@ def _run(arguments: list[str]) -> None:
 
         report_on_stdin(OutputOptions("text"))
         sys.exit(0)
-    from forensics.cli.app import build
+    from forensics.cli.app import build, with_command
 
-    build(*arguments[:1])(prog_name="forensics")
+    arguments = with_command(arguments)
+    build(*arguments[:1])(arguments, prog_name="forensics")
 
 
 def _leave(line: str, status: int) -> None:

@@ -1,6 +1,7 @@
 """The typer application: every module of this package is a command, by its function of that name. A wrong word is told so.
 
 forensics job.log          a file or folder that is there, or - : the same as forensics analyze job.log
+forensics < job.log        a log that is piped in, also with options alone: the same as forensics analyze -
 forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
 forensics analyze --rdact  forensics: analyze has no option --rdact; did you mean --redact?
 """
@@ -8,6 +9,7 @@ forensics analyze --rdact  forensics: analyze has no option --rdact; did you mea
 import difflib
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,20 @@ DASH = "-"  # stands for standard input
 def can_be_read(word: str) -> bool:
     """Is it a path that is there, or standard input?"""
     return word == DASH or Path(word).exists()
+
+
+OF_THE_GROUP = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+
+
+def with_command(arguments: list[str]) -> list[str]:
+    """`arguments` with the command that reads logs, where they begin with one of its options and a log is named or piped in."""
+    from forensics.cli.output import is_piped
+
+    if arguments and (arguments[0] == DASH or not arguments[0].startswith(DASH) or arguments[0] in OF_THE_GROUP):
+        return arguments
+    if not is_piped() and not any(map(can_be_read, arguments)):
+        return arguments
+    return [READS_PATHS, *arguments]
 
 
 class Commands(typer.core.TyperGroup):
@@ -99,6 +115,8 @@ def no_command(word: str, commands: Iterable[str]) -> UsageError:
         option = f"--{REDACT}" if word == REDACT else f"-f {word}"
         return UsageError(f"no command {word!r}", advice=f"it is an option: forensics analyze PATHS {option}")
     near = difflib.get_close_matches(word, names, 1)
+    if "explain" in names and " " in word.strip():
+        return UsageError(f"no command {word[:40]!r}", advice=f"what a message means: forensics explain {shlex.quote(word)}")
     advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(names)}" if names else "it has no commands"
     if "analyze" in names and not near and ("/" in word or "." in word):
         return UsageError(f"no command {word!r}, and no such file or folder", advice="forensics --help lists the commands")
@@ -115,7 +133,8 @@ def build(asked: str = "") -> typer.Typer:
     app = typer.Typer(
         name="forensics",
         cls=Commands,
-        help="Finds out why a training run or notebook died, from the available logs, and proves it line by line.",
+        help="Finds out why a training run or notebook died, from the available logs, and proves it line by line: forensics LOG, "
+        "forensics FOLDER, or a pipe: python train.py 2>&1 | forensics.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

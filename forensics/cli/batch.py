@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import FORMAT_NAMES, OutputPath, Remember, Selection, Signatures, with_options
-from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
+from forensics.cli.output import (
+    OutputOptions,
+    check_format,
+    ended_badly,
+    parse_filter,
+    rendered,
+    rendered_together,
+    save,
+    say,
+    write,
+)
 from forensics.cli.progress import counted
 from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
@@ -63,8 +73,8 @@ def batch(
     in_table = sys.stdout.isatty() and telling.output is None
     telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
     _check(folder, telling.form, telling.output, telling.tracker)
-    crashed = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
-    if telling.exit_code and crashed:
+    bad = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
+    if telling.exit_code and bad:
         raise typer.Exit(1)
 
 
@@ -81,7 +91,7 @@ def _check(folder: Path, form: str, output: Path | None, tracker: str) -> None:
 
 
 def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event_filter: "Filter", remember: bool | None) -> bool:
-    """Write the reports in the requested format. True if one of them is a crash."""
+    """Write the reports in the requested format. True if one of them ended badly."""
     from forensics import pipeline
     from forensics.report import in_one_document
 
@@ -97,9 +107,9 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     together = in_one_document(telling.form)
     kept: list[Report] = []
     texts: list[str] = []
-    crashed = False
+    bad = False
     for report in reports:
-        crashed = crashed or report.verdict == "crash"
+        bad = bad or ended_badly(report)
         if together:
             kept.append(report)
         elif telling.output is None:
@@ -110,7 +120,7 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
         write(rendered_together(kept, telling), telling.output, telling.form, masked=True)
     elif telling.output is not None:
         write("".join(texts), telling.output, telling.form, masked=True)
-    return crashed
+    return bad
 
 
 def _asked(found: "Iterable[Report]", event_filter: "Filter") -> "Iterator[Report]":
@@ -128,20 +138,24 @@ def _asked(found: "Iterable[Report]", event_filter: "Filter") -> "Iterator[Repor
 
 
 def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
-    """A row for each case, failures first. True if one of them is a crash."""
+    """A row for each case, failures first. True if one of them ended badly."""
     from forensics.cli.output import table_text
     from forensics.report import with_stand_ins
-    from forensics.report.phrases import headline, odds_text
+    from forensics.report.phrases import headline, odds_text, open_end_line
 
     found = [with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report for report in reports]
     found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
-    rows = [{"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r)} for r in found]
-    write(table_text(rows, ("case", "cause", "sure", "what"), "text"), telling.output)
-    return any(report.verdict == "crash" for report in found)
+    rows = [
+        {"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r), "last_line": open_end_line(r)}
+        for r in found
+    ]
+    names = ("case", "cause", "sure", "what", "last_line")
+    write(table_text(rows, names if any(row["last_line"] for row in rows) else names[:-1], "text"), telling.output)
+    return any(map(ended_badly, found))
 
 
 def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) -> bool:
-    """An index of all cases, and a page for each if the output is a folder. True if one of them is a crash.
+    """An index of all cases, and a page for each if the output is a folder. True if one of them ended badly.
 
     Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
     """
@@ -152,8 +166,9 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     ending, output = (".html" if telling.form == "html" else ".md"), telling.output
     pages = output if output and (output.is_dir() or not output.suffix or ending == ".html") else None
     base = output.parent if output else Path()
-    rows, taken = [], set[str]()
+    rows, taken, bad = [], set[str](), False
     for report in reports:
+        bad = bad or ended_badly(report)
         case = report.case
         report = with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report
         if pages:
@@ -167,4 +182,4 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     title = "cases" if telling.hides_names else mask_text(folder.resolve().name)
     text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
     write(text, pages / f"index{ending}" if pages else output, masked=True)
-    return any(row.verdict == "crash" for row in rows)
+    return bad

@@ -114,7 +114,7 @@ Output = Annotated[
 OutputPath = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the result to this file or, where it is several files, folder.")
 ]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 for a crash, also for a probably bad end.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
 RedactReport = Annotated[
     bool | None,

@@ -130,17 +130,17 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield from _code(code)
     for row in found.sub_codes:
         yield from _sub_code(row)
-    if found.matches:
-        yield "messages that were recognised"
-        for match in found.matches:
-            yield from _match(match)
-        yield ""
     several = len(found.causes) > 1
     for i, explained in enumerate(found.causes[:1] if found.differential else found.causes):
         yield from _cause(explained, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(explained.advice))
     if found.differential:
         yield from _differential(found.differential)
     yield from _possible(found)
+    if told := [m for m in found.matches if not m.silenced] or found.matches:
+        yield "by these signatures and readers (forensics signatures show ID)"
+        for match in told:
+            yield from _match(match)
+        yield ""
     if found.signatures and not found.matches:
         yield "signatures" if len(found.signatures) > 1 else "signature"
         for signature in found.signatures[:SIGNATURES_SHOWN]:
@@ -210,8 +210,7 @@ def _sub_code(row: dict[str, str]) -> Iterator[str]:
 
 
 def _match(match: "Match") -> Iterator[str]:
-    silenced = "  (silenced: a healthy message or a record of this line has the word)" if match.silenced else ""
-    yield f"  line {match.line}  {match.id}  {match.weight}{silenced}"
+    yield f"  line {match.line}  {match.id}  {match.weight}"
     if match.cause and not match.id.startswith(match.cause):
         yield f"    speaks for {match.cause}"
     if match.fields:

@@ -16,9 +16,9 @@ from forensics.core.text import escaped
 from forensics.history.remember import history_place
 
 if TYPE_CHECKING:
+    from forensics.history.fingerprint import Incident
     from forensics.history.lemons import Lemons
     from forensics.history.store import Store
-    from forensics.model import Report
 
 Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
 Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
@@ -79,7 +79,7 @@ def add(
 
 
 def same(
-    path: Annotated[Path, typer.Argument(help="A report in JSON, or logs to analyse.")],
+    path: Annotated[Path, typer.Argument(help="A report in JSON, logs to analyse, or the id of an incident.")],
     form: Form = "text",
     history: HistoryPlace = None,
 ) -> None:
@@ -89,27 +89,23 @@ def same(
     Examples:
       forensics history same report.json
       forensics history same ./logs
+      forensics history same 3          # an id of forensics history list
     """
     store = _store(history)  # first: what is imported below needs its packages
     import msgspec
-    from msgspec.structs import replace
 
     from forensics.history.again import condition_alike, seen_before
-    from forensics.history.fingerprint import incident_of
-    from forensics.history.jobs import captured_run
     from forensics.history.store import INCIDENT_TABLE
     from forensics.report.escape import escape_controls
-    from forensics.report.overview import seen_before as sentence
+    from forensics.report.overview import how_often
 
-    report = _report(path)
-    run = captured_run(path)
-    incident = incident_of(report, int(time.time()), store.salt, run.known if run else None)
+    incident = _incident(path, store)
     found = seen_before(store, incident)
     if form == "json":
         write(escape_controls(msgspec.json.format(msgspec.json.encode(found)).decode()) + "\n", None)
         return
     check_choice(form, ("text", "json"))
-    write(escaped(sentence(replace(report, history=found)) or "This run ended well.") + "\n", None)
+    write(escaped("This run ended well." if incident.verdict == GOOD_END else how_often(found)) + "\n", None)
     if found.seen:
         _incidents(store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key), "text", None)
 
@@ -284,14 +280,24 @@ def _shown(store: "Store") -> str:
     return without_password(store.place)
 
 
-def _report(path: Path) -> "Report":
-    """A saved report, or the report on logs."""
+def _incident(path: Path, store: "Store") -> "Incident":
+    """The stored incident of this id, or that of a saved report or of logs, which is not stored."""
     from forensics import pipeline
     from forensics.history.exchange import report_in
+    from forensics.history.fingerprint import Incident, incident_of
+    from forensics.history.jobs import captured_run
 
-    if path.suffix == ".json" and path.is_file():
-        return report_in(path.read_bytes(), str(path))
-    return pipeline.analyze_paths([path], path.resolve().name, pipeline.database())
+    if not path.exists() and path.name == str(path) and path.name.isdecimal():
+        row = store.shown(int(path.name))
+        return Incident(**{name: row[name] for name in Incident.__struct_fields__})
+    saved = path.suffix == ".json" and path.is_file()
+    report = (
+        report_in(path.read_bytes(), str(path))
+        if saved
+        else pipeline.analyze_paths([path], path.resolve().name, pipeline.database())
+    )
+    run = captured_run(path)
+    return incident_of(report, int(time.time()), store.salt, run.known if run else None)
 
 
 def _lemons(store: "Store", exposure: Path | None, unit: str, since: int = 0) -> "Lemons":

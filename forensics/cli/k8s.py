@@ -23,7 +23,7 @@ def k8s(
       forensics k8s train-0 --context prod -f markdown --redact -o issue.md
 
     What kubectl may not read is listed under "not known". Exit status: 0 analysed, 2 kubectl shows nothing about the pod;
-    with --exit-code 1 for a crash.
+    with --exit-code 1 for a bad end.
     """
     from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
 

@@ -5,6 +5,7 @@ Nothing here needs the library of command lines, whose import takes as long as t
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -91,6 +92,15 @@ BESIDE_THE_LOGS = "brief"  # the format for a reader who has the logs
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 STDIN = Path("-")
+
+
+def is_piped() -> bool:
+    """Does standard input come from a pipe or a file?"""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # closed, or no file
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
 def check_output(output: Path | None) -> Path | None:
@@ -345,6 +355,15 @@ def _ledger(report: "Report", style: Style) -> str:
     return render_ledger(report, {name: about[2] for name, about in FEATURES.items()} | MEANINGS, style)
 
 
+def ended_badly(report: "Report") -> bool:
+    """Does --exit-code tell of it: a crash, or what most probably ended badly of a cause that is not proven?"""
+    from forensics.report.subjects import BAD
+
+    return report.verdict == "crash" or (
+        report.verdict == "undetermined" and report.subject is not None and report.subject.outcome in BAD
+    )
+
+
 def finish(report: "Report", telling: OutputOptions, sentences: Iterable[str] = ()) -> None:
     """Write the report and exit with the requested status. `sentences`: stand in front of a text that shows names."""
     text = rendered(report, telling)
@@ -353,7 +372,7 @@ def finish(report: "Report", telling: OutputOptions, sentences: Iterable[str] = 
 
         text = f"{masked_text(said)}\n{text}"
     write(text, telling.output, telling.form, masked=True)
-    if telling.exit_code and report.verdict == "crash":
+    if telling.exit_code and ended_badly(report):
         sys.exit(1)
 
 

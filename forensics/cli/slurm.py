@@ -23,7 +23,7 @@ def slurm(
       forensics slurm epilog --script > /etc/slurm/epilog.d/forensics    # docs/slurm.md
 
     Reads the output of sacct and scontrol, the job's own output files, bundles of `forensics run`, and its node's
-    logs if they may be read. Exit status: 0 analysed, 2 nothing is known about the job; with --exit-code 1 for a crash.
+    logs if they may be read. Exit status: 0 analysed, 2 nothing is known about the job; with --exit-code 1 for a bad end.
     """
     from forensics.adapters.slurm.evidence import answer_about_job
     from forensics.history.remember import remembered

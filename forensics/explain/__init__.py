@@ -127,7 +127,18 @@ def explain(text: str, database: Database) -> Explanation:
     is_question = "\n" not in name and not is_mistyped_id and not is_message
     if is_question and not is_asked and (unknown := _unknown_exception(found)):
         return unknown
-    return (_words(name, database, is_asked) or found) if is_question else found
+    if is_question:
+        return _words(name, database, is_asked) or found
+    return _told_as_words(name, found, database) or found
+
+
+def _told_as_words(text: str, found: Explanation, database: Database) -> Explanation | None:
+    """The answer to a question, where a person's words happen to be those of a message that tells no more than its cause."""
+    if "\n" in text or is_printed(text) or found.codes or any(m.fields for m in found.matches):
+        return None
+    words = _words(text, database, False)
+    same = words and words.causes and found.causes and words.causes[0].cause is found.causes[0].cause
+    return words if same else None
 
 
 ANY_OTHER_CLASS = "A class of the program's own or of a library: the code that defines it says when it is raised."
@@ -243,10 +254,12 @@ def _of_events(events: Iterable[Observation], database: Database) -> tuple[Expla
         explained = cause is not None and cause.fallback and any(d.leads_to(cause.id) for d in deeper)
         return event.cause == HEALTHY, explained, ("proof", "strong", "hint").index(event.weight)
 
+    named = {e.line for e in events if found.get(e.cause or "") in deeper}
     best: dict[str, Observation] = {}
     for event in sorted(events, key=order):
-        if event.cause in database.causes:
-            best.setdefault(event.cause or "", event)
+        cause = found.get(event.cause or "")
+        if cause and (cause in deeper or event.line not in named):
+            best.setdefault(cause.id, event)
     causes = [(database.causes[name], event) for name, event in best.items()]
     return tuple(ExplainedCause(c, summary(c, e.fields), fitting_remedies(c, _facts_told(e))) for c, e in causes)
 

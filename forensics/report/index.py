@@ -16,7 +16,7 @@ from msgspec import Struct
 from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report.escape import code_cell, table_lines
-from forensics.report.phrases import has_open_end, headline, is_guess, odds_text, what_happened
+from forensics.report.phrases import has_open_end, headline, is_guess, odds_text, open_end_line, what_happened
 from forensics.report.redaction import without_secrets
 
 MAX_BARS = 60  # chosen by hand: on a phone a bar is five pixels wide
@@ -77,13 +77,14 @@ CAUSE_KINDS = ("machine", "memory", "program", "data", "stopped")
 OTHER_KIND = "other"
 SHORT_NAME_CHARS = 11  # what a column of 6.5rem holds; the cause has the room that longer names would need
 NO_CAUSE_NAME = "unknown"  # of the filter, for cases without a recognised cause
-MAX_MAIN_CAUSES = 5  # chosen by hand: the list of cases begins on the first screen, also on a phone
+MAX_MAIN_CAUSES = 8  # chosen by hand: the list of cases begins on the first screen, also on a phone
 MAX_CHOICES = 100  # chosen by hand: of a list to choose from; a longer one is a field for the name
 
 
 class Row(Struct, frozen=True):
     """One case. `verdict`: that of its report, or OPEN. `odds`: the probability as text, empty if the cause is a guess.
-    `kind`: of the cause, see CAUSE_KINDS, or empty. `hosts`, `jobs`: all that are named. `time`: when its end was shown."""
+    `kind`: of the cause, see CAUSE_KINDS, or empty. `hosts`, `jobs`: all that are named. `time`: when its end was shown.
+    `last`: the last line of a log that breaks off."""
 
     case: str
     page: str
@@ -98,6 +99,7 @@ class Row(Struct, frozen=True):
     jobs: tuple[str, ...]
     summary: str
     kind: str = ""
+    last: str = ""
 
 
 class Count(Struct, frozen=True):
@@ -176,6 +178,7 @@ def index_row(report: Report, page: str, kind: str = "") -> Row:
         hosts=tuple(dict.fromkeys(h for i in report.incidents for h in i.hosts)),
         jobs=tuple(jobs),
         summary=what_happened(report)[:MAX_SUMMARY_CHARS],
+        last=open_end_line(report)[:MAX_SUMMARY_CHARS],
         kind="" if is_guess(report) or verdict in NO_FAILURES else kind,
     )
 
@@ -286,6 +289,7 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
         name = f"[{code_cell(r.case)}]({quote(r.page)})" if r.page else code_cell(r.case)
         when = r.time.strftime("%Y-%m-%d %H:%M:%S") if r.time else ""
         who = r.where or r.subject
-        cells.append([c.replace("\n", " ") for c in (name, when, r.title, r.odds, code_cell(who) if who else "")])
+        title = f"{r.title}: {code_cell(r.last)}" if r.last else r.title
+        cells.append([c.replace("\n", " ") for c in (name, when, title, r.odds, code_cell(who) if who else "")])
     lines += ["", *table_lines(("case", "when", "cause", "sure", "who and where"), cells, right=("sure",))]
     return "\n".join(lines) + "\n"

@@ -79,9 +79,11 @@ MIN_NODE_SHARE = 0.5  # of the incidents on one node: then its name is shown
 
 def seen_before(report: Report) -> str:
     """The sentence; empty if no history is used, and for a run that ended well."""
-    history = report.history
-    if history is None or shows_no_crash(report):
-        return ""
+    return "" if report.history is None or shows_no_crash(report) else how_often(report.history)
+
+
+def how_often(history: History) -> str:
+    """The sentence on an incident that ended badly."""
     note = f" Noted: {history.note}" if history.note else ""
     if not history.seen:
         return f"The history has nothing like it.{note}"

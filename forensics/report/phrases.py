@@ -84,6 +84,13 @@ def has_open_end(report: Report) -> bool:
     return shows_no_crash(report) and (cut_off or not report.sources)
 
 
+def open_end_line(report: Report) -> str:
+    """The last line of a log, where no crash is shown and it tells of no end in words that are known; empty for any other."""
+    found = report.causes[0].evidence
+    open_end = report.subject is not None and report.subject.outcome in ("cut_off", "unknown") and shows_no_crash(report)
+    return found[0].text if open_end and found else ""
+
+
 def is_guess(report: Report) -> bool:
     """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
     unknown = report.verdict == "undetermined" and not shows_no_crash(report)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
-from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN, _with_reasons
+from forensics.advice.findings import NO_END_SHOWN, STILL_RUNS, UNLINKED, UNPROVEN, _with_reasons
 from forensics.advice.whereabouts import location_text
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
@@ -49,7 +49,7 @@ def test_a_log_that_ended_well_gets_no_advice_and_no_questions(knowledge: Databa
 def test_of_a_log_that_shows_no_end_it_is_asked_how_it_ended(knowledge: Database) -> None:
     whole = decided(knowledge, question(), -4.0)
     assert whole.verdict == "no_crash"
-    for state, asked in (("cut_off", NO_END_SHOWN), ("unknown", NO_END_SHOWN), ("going_on", ())):
+    for state, asked in (("cut_off", NO_END_SHOWN), ("unknown", NO_END_SHOWN), ("going_on", STILL_RUNS)):
         broken = replace(whole, outcome=replace(whole.outcome, state=state))
         questions = open_questions(broken, findings(broken, knowledge), knowledge)
         assert [q.what for q in questions] == [q.what for q in asked]

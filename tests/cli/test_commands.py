@@ -156,6 +156,42 @@ def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: s
     assert done.stderr.count(b"\n") == 1
 
 
+def test_a_message_in_place_of_a_command_leads_to_explain() -> None:
+    assert "forensics explain 'CUDA out of memory'" in forensics("CUDA out of memory").stderr.decode()
+
+
+def test_a_log_that_is_piped_in_needs_no_word(logs: Path) -> None:
+    """Of a file or a pipe, with options or without; a device that says nothing is no log."""
+    asked = forensics("analyze", "-", "-f", "csv", stdin=(logs / "train.log").read_bytes()).stdout.decode()
+    program = [sys.executable, "-m", "forensics"]
+    with (logs / "train.log").open() as log:
+        assert subprocess.run([*program, "-f", "csv"], stdin=log, capture_output=True, text=True, check=True).stdout == asked
+    text = (logs / "train.log").read_text()
+    assert "code.shape" in subprocess.run(program, input=text, capture_output=True, text=True, check=True).stdout
+    assert subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).returncode == 2
+
+
+def test_an_option_in_front_of_the_log_is_taken(logs: Path) -> None:
+    assert forensics("-f", "csv", logs).stdout == forensics(logs, "-f", "csv").stdout
+
+
+def test_a_folder_of_runs_is_told_of_batch(logs: Path) -> None:
+    assert b"batch" not in forensics(logs).stderr
+    for number in range(3):
+        (logs / f"run_{number}.log").write_text(SHAPE)
+    told = forensics(logs)
+    assert (told.returncode, f"forensics batch {logs}" in told.stderr.decode()) == (0, True)
+
+
+def test_exit_code_tells_of_a_bad_end_whose_cause_is_not_proven(tmp_path: Path) -> None:
+    log = tmp_path / "stage.log"
+    log.write_text("staging data\ncp: cannot stat '/data/train/shards-1.tar': No such file or directory\n")
+    assert json.loads(forensics(log, "-f", "json").stdout)["verdict"] == "undetermined"
+    assert [forensics(*args, "--exit-code").returncode for args in ((log,), ("batch", tmp_path))] == [1, 1]
+    log.write_text("".join(f"epoch {n}/9 loss {1 / n:.3f}\n" for n in range(1, 6)))
+    assert forensics(log, "--exit-code").returncode == 0
+
+
 def test_a_file_or_folder_alone_is_analysed(logs: Path) -> None:
     for path in (logs, logs / "train.log"):
         assert forensics(path, "-f", "csv").stdout == forensics("analyze", path, "-f", "csv").stdout != b""

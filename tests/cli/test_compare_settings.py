@@ -68,3 +68,15 @@ def test_a_rate_that_both_print_is_compared(label: str, tmp_path: Path) -> None:
     good = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0, f" {label} 41000")
     bad = numbers(tmp_path, "bad.log", 1.0, "40.1", 2.0, f" {label} 21000")
     assert re.search(r"tokens/s +41,000 -> 21,000\n", in_text("compare", good, bad).stdout)
+
+
+def test_the_learning_rate_of_each_line_is_compared_and_the_step_from_which_the_losses_part(tmp_path: Path) -> None:
+    """Also where the message of the end names its step once more."""
+    good, bad, late = (tmp_path / f"{name}.log" for name in ("good", "bad", "late"))
+    good.write_text("".join(f"step {n} loss {2.4 - n / 30:.4f} lr 0.001\n" for n in range(30)))
+    lines = "".join(f"step {n} loss {2.4 - n / 30 if n < 5 else 4.0**n:.4f} lr 0.9\n" for n in range(10))
+    bad.write_text(lines + "FloatingPointError: loss 2.6e+05 is above the limit at step 9\n")
+    text = in_text("compare", good, bad).stdout
+    assert re.search(r"learning rate +0.001 -> 0.9\n", text) and re.search(r"loss from step 5 on +2.233 -> 1024\n", text), text
+    late.write_text("".join(f"step {n} loss {2.4 - n / 30:.4f} lr {0.001 if n < 20 else 0.1}\n" for n in range(30)))
+    assert re.search(r"learning rate from step 20 on +0.001 -> 0.1\n", in_text("compare", good, late).stdout)

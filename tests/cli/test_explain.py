@@ -98,6 +98,16 @@ def test_a_line_that_a_healthy_message_silences_says_so(knowledge: Database) -> 
     assert any(not m.silenced and m.cause == HEALTHY for m in matches)
 
 
+def test_the_answer_stands_before_what_it_was_read_from() -> None:
+    text = told("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB")
+    assert text.index("gpu_memory.capacity  ") < text.index("cuda_oom") and "code.exception  The" not in text
+
+
+@pytest.mark.parametrize("asked", ["loss is NaN after some steps", "loss becomes nan after 30 steps, lr 1.2"])
+def test_a_question_in_the_words_of_a_message_is_a_question(asked: str) -> None:
+    assert "lower the learning rate tenfold" in " ".join(told(asked).split())
+
+
 def test_words_say_what_they_were_taken_for() -> None:
     text = told("memory", "leak")
     assert text.startswith("read as words: memory leak\n")

@@ -339,6 +339,7 @@ def test_what_is_remembered_is_listed_compared_exported_and_forgotten(tmp_path: 
     (tmp_path / "report.json").write_text(in_text("analyze", copy, "-f", "json", "--no-remember", **env).stdout)
     again = json.loads(in_text("history", "same", tmp_path / "report.json", "-f", "json", **env).stdout)
     assert again["seen"] == 1
+    assert "Seen once before" in in_text("history", "same", 1, **env).stdout
     assert in_text("history", "export", tmp_path / "h.csv", **env).stderr == f"2 incidents in {tmp_path / 'h.csv'}\n"
     (tmp_path / "hours.csv").write_text("node,hours\ngpu-1,500\ngpu-2,500\n")
     assert in_text("history", "nodes", "--exposure", tmp_path / "hours.csv", **env).returncode == 0
@@ -346,6 +347,7 @@ def test_what_is_remembered_is_listed_compared_exported_and_forgotten(tmp_path: 
     for asked, said in (
         (("list", "-f", "xml"), "unknown format 'xml'"),
         (("same", copy, "-f", "xml"), "unknown format 'xml'"),
+        (("same", 77), "no incident 77"),
         (("nodes", "--since", "soon"), "'soon' is not a date"),
         (("add", tmp_path / "absent.json"), "no such file"),
         (("add", later), "this is not a report"),

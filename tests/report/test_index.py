@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from forensics.database import Database
 from forensics.model import TimelineEntry
+from forensics.pipeline import analyze_paths
 from forensics.report import index
 from forensics.report.index import MAX_BARS, over_time
 from forensics.report.page.parts import charts, kinds, rows
@@ -110,10 +112,19 @@ def test_causes_of_one_case_are_folded_where_there_are_many() -> None:
     several, single = of_cause("a", 2), [r for n in range(9) for r in of_cause(f"c{n}", 1)]
     assert [c.cause for c in index.overview_of([*several, *single]).main_counts] == ["a"]
     assert len(index.overview_of([*several, *single[:2]]).main_counts) == 3
+
     page, text = index.index_html([*several, *single], "cases"), index.index_markdown([*several, *single], "cases")
     folded = page.partition("<details><summary>9 more causes with one case each</summary>")[2].partition("</details>")[0]
     assert folded.count("<li>") == 9 and "- 9 cases of 9 other causes" in text
     assert "<details open><summary>9 causes with one case each" in index.index_html(single, "cases")  # else nothing stands there
+
+
+def test_a_run_of_which_nothing_tells_its_end_is_listed_with_its_last_line(knowledge: Database, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text("".join(f"epoch {n} train_loss {1 / n:.4f} lr 0.01\n" for n in range(1, 5)))
+    row = index.index_row(analyze_paths([log], "run", knowledge), "run.html")
+    assert (row.verdict, row.last) == (index.OPEN, "epoch 4 train_loss 0.2500 lr 0.01")
+    assert "last line: <code>epoch 4" in index.index_html([row], "runs") and row.last in index.index_markdown([row], "runs")
 
 
 def test_failures_come_first_and_otherwise_the_order_stays() -> None:

@@ -46,6 +46,7 @@ HARMLESS = [
     "https://example.org/docs?page=2&key=value#section",
     "masked 15 % of all tokens; secret santa: off",
     "auth: none, secrets: 3 mounted",
+    "the secret lies in /home/runner/Projects/Llama3/keys/token2",
 ]
 
 
@@ -114,6 +115,11 @@ def test_a_secret_known_in_one_place_is_masked_in_every_other() -> None:
     bare = made.report(f"child said: <{secret[4:]}>", case="x")
     joined = without_secrets(type(report)(**{**_fields(report), "missing": bare.missing, "warnings": bare.warnings}))
     assert secret not in repr(joined)
+
+
+def test_beside_the_id_of_a_key_a_path_and_a_commit_stay() -> None:
+    said = mask_text(f"AKIA{'QYCG6QRMB4TTQ3OZ'} s3://b/checkpoints/Llama3/8B/run17/step1000/layer12 commit {'3fe9a27b' * 5}")
+    assert said == f"[REDACTED:aws-key-id] s3://b/checkpoints/Llama3/8B/run17/step1000/layer12 commit {'3fe9a27b' * 5}"
 
 
 def test_a_secret_that_a_line_named_is_masked_in_later_lines_and_other_writes() -> None:

@@ -228,7 +228,7 @@ class _Text:
         said = f"{lines} in {self.paths.short(sources[0].name)}{others}"
         said += more if len(said + more) <= room else ""
         yield Row(("read".ljust(LABEL_COLUMNS), "head"), (cut_text(said, room, 1)[0], "dim"))
-        for head, rows, beside in self._beside():
+        for head, rows, beside in (("not known", self._unknown(), ""), *self._beside()):
             yield from _below(head, rows, beside)
 
     def _numbers(self) -> Iterator[Row]:

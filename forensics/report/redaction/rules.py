@@ -83,7 +83,7 @@ ONE_WORD = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+")
 
 def looks_random(value: str) -> bool:
     """Behind a name that says secret: is it long, without spaces, and no word, number or path?"""
-    if len(value) < MIN_SECRET_CHARS or " " in value or WORDS_OR_PATH.fullmatch(value):
+    if len(value) < MIN_SECRET_CHARS or " " in value or (WORDS_OR_PATH.fullmatch(value) and not is_random_key(value)):
         return len(value) >= MIN_LONG_SECRET_CHARS and bool(LETTERS.fullmatch(value)) and not ONE_WORD.fullmatch(value)
     return any(c.isdigit() for c in value) or len(value) >= MIN_LONG_SECRET_CHARS
 
@@ -229,6 +229,7 @@ TESTS: dict[str, Callable[[str], object]] = {
     "token": is_token,
     "vendor": lambda value: len(value) >= MIN_KEY_CHARS and is_token(value) and not re.search(r"[^\w.=+/:%@-]", value),
     "key": _is_long_random,
+    "of an id": lambda value: value.upper() != value != value.lower() and class_changes(value) >= LEAST_TOKEN_CHANGES,
     "credentials": _is_credentials,
     "no path": lambda value: not re.match(r"[~.]{0,2}/[\w./-]*\Z|[A-Z]:\\", value),
 }

@@ -30,6 +30,7 @@ from forensics.report.redaction.rules import (
     CODE_VALUE_PATTERN,
     EMPTY_VALUE_PATTERN,
     SECRETS,
+    TESTS,
     Rule,
     is_mixed,
     is_random_key,
@@ -202,10 +203,12 @@ INVISIBLE = lazy.regex(
     "\U000e0000-\U000e0fff]|\\\\u200[b-f]|\\\\u2060|\\\\ufeff|\\\\xad|\x1b\\[[0-9;]*m"
 )
 ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
-MASK_KIND = lazy.regex(r"(?<=\[REDACTED:)[a-z0-9-]+(?=\])")  # `token` in a mask announces no further secret
+MASKED = lazy.regex(r"\[REDACTED:[a-z0-9-]+\]")  # its words name no further secret
 # Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
-PATH_OR_OFFSET = lazy.regex(r"/|\w+\+0x")
+PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z)|\w+\+0x")  # a secret key of AWS has 40 characters, and one in 64 begins with a slash
+KEY_ID = lazy.regex(r"\[REDACTED:[a-z]+-key-id\]")
+KEY_OF_ID = lazy.regex(r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{30,2000}={0,2})(?![\w+/=-])")  # in the line of its id
 PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
 HEX_ONLY = lazy.regex(r"[0-9a-f:]+", re.IGNORECASE)
 NAMED_HASH = lazy.regex(
@@ -268,10 +271,8 @@ def _spliced(text: str, spans: Iterator[tuple[int, int]], kind: str, seen: dict[
 
 
 def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
-    if isinstance(rule, Form):
-        shown = ESCAPED_BLANK.sub("  ", text) if "\\" in text else text  # as long as `text`
-    else:
-        shown = MASK_KIND.sub(lambda kind: "-" * len(kind[0]), text) if "[REDACTED:" in text else text
+    blanked = ESCAPED_BLANK.sub("  ", text) if "\\" in text else text  # as long as `text`
+    shown = blanked if isinstance(rule, Form) else _without_masks(text)
     for match in rule.pattern.finditer(shown):
         start, end = _span(match)
         value = text[start:end]
@@ -303,13 +304,22 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
     return start, end
 
 
+def _without_masks(text: str) -> str:
+    """As long as `text`, without the masks, whose words name no further secret."""
+    return MASKED.sub(lambda mask: "\0" * len(mask[0]), text) if "[REDACTED:" in text else text
+
+
 def _bare(text: str) -> Iterator[tuple[int, int]]:
-    """The places of keys that nothing names."""
-    for match in BARE_RUN.finditer(text):
+    """The places of keys that nothing names, or only an id of a key in the same line."""
+    shown = _without_masks(text)
+    if KEY_ID.search(text):
+        yield from (m.span("secret") for m in KEY_OF_ID.finditer(shown) if TESTS["of an id"](m["secret"]))
+        return
+    for match in BARE_RUN.finditer(shown):
         start, end = match.span("secret")
         if (
             is_random_key(match["secret"])
             and not PATH_OR_OFFSET.match(match["secret"])
-            and not NAMED_HASH.search(text[max(0, start - 24) : start])
+            and not NAMED_HASH.search(shown[max(0, start - 24) : start])
         ):
             yield start, end
