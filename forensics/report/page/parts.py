@@ -178,7 +178,7 @@ def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
 
 
 FOLDER = Path(__file__).parent
-LONG_PATH_PATTERN = re.compile(r"[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
+LONG_PATH_PATTERN = re.compile(r"(?<![^\s,])[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
 CODE_PATTERN = re.compile(r"`([^`\n]+)`")  # code in a sentence; a single backtick is one of a message
 BREAK_PATTERN = re.compile(r"(?<=_)(?=\w)")  # where a name may go on in the next line
 

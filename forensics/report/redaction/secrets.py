@@ -54,7 +54,7 @@ ALPHABETS = {
     "b64": "A-Za-z0-9+/=",
     "b64_": "A-Za-z0-9+/=_-",
 }
-PART = lazy.regex(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
+PART = lazy.regex(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^()]*)\)|(?P<plain>[^<(]+)")
 KEY_CHARS = 3  # of a prefix: as many are looked up at each start of a word
 STARTS = lazy.regex(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
 LONG_RUN = lazy.regex(r"[a-z0-9_.~-]{20}")  # each form without a prefix has one

@@ -17,7 +17,7 @@ from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-KMSG_RECORD_PATTERN = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+KMSG_RECORD_PATTERN = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*+)(?:,caller=([TC]\d{1,10}))?[^;]*+;(.*)", re.DOTALL)
 KMSG_LINE_PATTERN = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
 HEX_ESCAPE_PATTERN = lazy.regex(rb"\\x([0-9a-f]{2})")
 DMESG_JSON_PATTERN = lazy.regex(r'\A\s*\{\s*"dmesg"\s*:\s*\[')

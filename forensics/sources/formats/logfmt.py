@@ -16,7 +16,7 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 LOGFMT_PAIR_PATTERN = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
-LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
+LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:[^\s=]+=\S+ )*(?:level|lvl|msg)=')
 LEVEL_OF_WORD = {
     "debug": "DEBUG",
     "info": "INFO",
