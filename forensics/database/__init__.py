@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
-COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"
-COMPILING_OWN = "the messages and your own are compiled once for what your files say now, some 10 s"
+COMPILING = "the messages are compiled for the first time, some 11 s; the next answer takes less than one"
+COMPILING_OWN = "the messages and your own are compiled once for what your files say now, some 11 s"
 FORMAT = 23  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
