@@ -34,13 +34,14 @@ from forensics.decision.doubts import (
     Answer,
     less_sure_if_disordered,
     undetermined_if_cut_off,
+    undetermined_if_last_is_error,
     undetermined_if_nothing_read,
     undetermined_if_only_looked,
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
 from forensics.decision.model import Model, active_model
-from forensics.decision.structure import precedence_of
+from forensics.decision.structure import last_record, precedence_of
 from forensics.model import (
     Difference,
     Incident,
@@ -258,8 +259,10 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
 def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
-    closing = next((lane.closing for lane in seen.asked.own_lanes() if lane.source == name and lane.closing), None)
-    report = undetermined_if_cut_off(report, progress, closing, title, advice.questions_of_open_end(around))
+    own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
+    closing = next((lane.closing for lane in own if lane.closing), None)
+    report = undetermined_if_last_is_error(report, last_record(own), missing)
+    report = undetermined_if_cut_off(report, progress, closing, title, missing)
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
 
