@@ -10,7 +10,15 @@ from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNE
 from forensics.advice.evidence import deaths_of, facts_of, further_events, own_lines, proofs_of, told_first
 from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
-from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around, service_of
+from forensics.advice.places import (
+    code_of_consequence,
+    code_of_traceback,
+    host_of_rank,
+    own_code,
+    place_around,
+    pod_of,
+    service_of,
+)
 from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
@@ -164,6 +172,7 @@ def _finding(
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
+    whose = of_job(known, proofs, context) | host_of_rank(facts, diagnosis) | (pod_of(known | place, diagnosis) if first else {})
     known |= named
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
@@ -176,7 +185,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | of_job(known, proofs, context) | host_of_rank(facts, diagnosis), candidate, diagnosis),
+        where=_where(known | place | whose, candidate, diagnosis),
         ranks=_ranks(told),
     )
     return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
-from forensics.advice.whereabouts import HOST_FACTS, location_text
+from forensics.advice.whereabouts import HOST_FACTS, OWNER_FACTS, TOLD_POD, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.near_lines import named_place
+from forensics.readers.platforms.kubectl_describe import TRIGGER as KUBECTL_DESCRIBE
 from forensics.readers.python.library_files import knows_own_code
 
 PLACE_NAMES = {"file", "line_no", "function"}
@@ -38,6 +39,29 @@ def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.every if o.owner == "mine")
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
     return {"host": hosts.pop()} if len(hosts) == 1 else {}
+
+
+def pod_of(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
+    """The only pod that a description beside the evidence tells of, in words, where `facts` name no owner: its container, how
+    that ended, how often it was started again, and what it waits for."""
+    if any(name in facts for name in (*OWNER_FACTS, "job", "owner")):
+        return {}
+    every = (o for c in diagnosis.candidates for o in c.every if o.owner != "others")
+    told = [
+        o.observation.fields
+        for o in every
+        if o.observation.kind.startswith(KUBECTL_DESCRIBE.kind) and "container" in o.observation.fields
+    ]
+    if len({(f.get("namespace"), f.get("pod")) for f in told}) != 1 or "pod" not in told[0]:
+        return {}
+    last = told[-1]
+    state = [
+        f"exit status {last['exit_code']}",
+        f"{last['restarts']} restarts" if "restarts" in last else "",
+        last.get("waits_for"),
+    ]
+    name = "/".join(str(last[n]) for n in ("namespace", "pod") if n in last)
+    return {TOLD_POD: f"pod {name}, container {last['container']} ({', '.join(str(s) for s in state if s)})"}
 
 
 def service_of(facts: Fields, candidate: Candidate) -> dict[str, Value]:

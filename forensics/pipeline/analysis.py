@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from forensics import advice, correlation, outcome, readers, sources
 from forensics.advice.attempt_changes import changes_between
+from forensics.advice.hardware import with_hardware
 from forensics.advice.job_context import attach_context, job_context, last_progress
 from forensics.advice.kept_lines import all_lines, lines_around
 from forensics.advice.notices import compared_numbers, of_late_ranks
@@ -226,6 +227,8 @@ def analyze(
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _with_doubts(answer, seen, disordered, unmatched)
     first = with_moment(advice.annotate_links(answer.findings, every), _times(seen))
+    if seen.asked.machine:
+        first = (with_hardware(first[0], every.events, seen.asked.own_lanes(), knowledge), *first[1:])
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
