@@ -172,7 +172,6 @@ def _finding(
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
-    whose = of_job(known, proofs, context) | host_of_rank(facts, diagnosis) | (pod_of(known | place, diagnosis) if first else {})
     known |= named
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
@@ -185,7 +184,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | whose, candidate, diagnosis),
+        where=_where(known | place | of_job(known, proofs, context) | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
     return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
@@ -206,7 +205,7 @@ def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
     """The place; where no line of the cause names one, the code that failed with it by another log."""
     code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
-    return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate)}))))
+    return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate), **pod_of(facts, diagnosis)}))))
 
 
 def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:

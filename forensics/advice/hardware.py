@@ -18,16 +18,18 @@ MAY_BE_FAULT = "The kernel's log has lines that may come from a hardware fault: 
 OF_DISKS = "storage.io_error"
 
 
-def with_hardware(first: Finding, events: Iterable[Observation], lanes: Iterable[Lane], database: Database) -> Finding:
-    """`first`, the answer about a machine, with that sentence, unless it is about such a fault itself."""
+def with_hardware(
+    found: tuple[Finding, ...], events: Iterable[Observation], lanes: Iterable[Lane], database: Database
+) -> tuple[Finding, ...]:
+    """`found`, the first one with that sentence, unless it is about such a fault itself. `lanes`: of the machine."""
     of_kernel = {lane.source for lane in lanes if lane.kind == "kernel"}
-    if not of_kernel or _is_fault(first.id, database):
-        return first
+    if not of_kernel or _is_fault(found[0].id, database):
+        return found
     faults = (o for o in events if o.source in of_kernel and _is_fault(o.cause or "", database))
     seen = min(faults, key=lambda o: (o.weight == "hint", o.source, o.line), default=None)
     known = seen and (MAY_BE_FAULT if seen.weight == "hint" else FAULT)
     told = known.format(database.causes[str(seen.cause)].title, seen.source, seen.line) if seen and known else NO_FAULT
-    return replace(first, summary=f"{first.summary} {told}")
+    return (replace(found[0], summary=f"{found[0].summary} {told}"), *found[1:])
 
 
 def _is_fault(cause: str, database: Database) -> bool:

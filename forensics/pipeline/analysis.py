@@ -227,8 +227,6 @@ def analyze(
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _with_doubts(answer, seen, disordered, unmatched)
     first = with_moment(advice.annotate_links(answer.findings, every), _times(seen))
-    if seen.asked.machine:
-        first = (with_hardware(first[0], every.events, seen.asked.own_lanes(), knowledge), *first[1:])
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
@@ -243,7 +241,7 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
-    return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
+    return _with_last_words(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
 
 
 def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple[Incident, PlacedCase, Subject]:
@@ -259,13 +257,15 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
     return every, replace(seen, asked=asked, incidents=part_by_job(seen.incidents, asked)), asked
 
 
-def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
+def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
     own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
     closing = next((lane.closing for lane in own if lane.closing), None)
     report = undetermined_if_last_is_error(report, last_record(own), missing)
     report = undetermined_if_cut_off(report, progress, closing, title, missing)
+    lanes = seen.asked.own_lanes() if seen.asked.machine else ()
+    report = replace(report, causes=with_hardware(report.causes, seen.kept, lanes, knowledge))
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
 
