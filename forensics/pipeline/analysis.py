@@ -262,7 +262,8 @@ def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowl
     name = report.subject.name if report.subject else ""
     own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
     closing = next((lane.closing for lane in own if lane.closing), None)
-    report = undetermined_if_last_is_error(report, last_record(own), missing)
+    alone = len({lane.source for lane in seen.asked.own_lanes()}) == 1  # of several programs the others may go on
+    report = undetermined_if_last_is_error(report, last_record(own) if alone else None, missing)
     report = undetermined_if_cut_off(report, progress, closing, title, missing)
     lanes = seen.asked.own_lanes() if seen.asked.machine else ()
     report = replace(report, causes=with_hardware(report.causes, seen.kept, lanes, knowledge))
