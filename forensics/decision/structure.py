@@ -31,7 +31,7 @@ from forensics.model import Line, Observation
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
-from forensics.readers.lanes.line_classes import is_error_record, is_low_severity, is_mild_record
+from forensics.readers.lanes.line_classes import exit_status, is_error_record, is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
@@ -429,7 +429,7 @@ def last_error(lane: Lane | None) -> Line | None:
 
 def last_record(lanes: Sequence[Lane]) -> Line | None:
     """The record of an error, behind no other line, with which one of `lanes` ends; None if it may be one of many."""
-    found = (lane.last_error for lane in lanes if lane.last_error and not is_one_of_many(lane))
+    found = (x.last_error for x in lanes if x.last_error and not is_one_of_many(x) and exit_status(x) != 0)
     return next((line for line in found if is_error_record(line.text)), None)
 
 
