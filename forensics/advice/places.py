@@ -47,21 +47,14 @@ def pod_of(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     if any(name in facts for name in (*OWNER_FACTS, "job", "owner")):
         return {}
     every = (o for c in diagnosis.candidates for o in c.every if o.owner != "others")
-    told = [
-        o.observation.fields
-        for o in every
-        if o.observation.kind.startswith(KUBECTL_DESCRIBE.kind) and "container" in o.observation.fields
-    ]
-    if len({(f.get("namespace"), f.get("pod")) for f in told}) != 1 or "pod" not in told[0]:
+    described = (o.observation.fields for o in every if o.observation.kind.startswith(KUBECTL_DESCRIBE.kind))
+    told = [f for f in described if "pod" in f and "container" in f]
+    if len({(f.get("namespace"), f["pod"]) for f in told}) != 1:
         return {}
-    last = told[-1]
-    state = [
-        f"exit status {last['exit_code']}",
-        f"{last['restarts']} restarts" if "restarts" in last else "",
-        last.get("waits_for"),
-    ]
+    last, words = told[-1], {"exit_code": "exit status {}", "restarts": "{} restarts", "waits_for": "{}"}
+    state = ", ".join(text.format(last[n]) for n, text in words.items() if n in last)
     name = "/".join(str(last[n]) for n in ("namespace", "pod") if n in last)
-    return {TOLD_POD: f"pod {name}, container {last['container']} ({', '.join(str(s) for s in state if s)})"}
+    return {TOLD_POD: f"pod {name}, container {last['container']}" + (f" ({state})" if state else "")}
 
 
 def service_of(facts: Fields, candidate: Candidate) -> dict[str, Value]:

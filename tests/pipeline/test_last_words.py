@@ -101,3 +101,51 @@ def test_a_state_of_sacct_counts_whatever_names_stand_beside_it(analyze: Analyze
         assert report.causes[0].id == STATES[state]
     for report in (told, table):
         assert not any("kubectl" in c for r in report.causes[0].remediations for c in r.commands)
+
+
+DESCRIPTION = """Name:             trainer-0
+Namespace:        research
+Containers:
+  main:
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Last State:     Terminated
+      Reason:       Error
+      Exit Code:    1
+      Started:      Mon, 30 Nov 2026 22:31:46 +0000
+      Finished:     Mon, 30 Nov 2026 22:31:48 +0000
+    Ready:          False
+    Restart Count:  12
+"""
+PREVIOUS = """2026-11-30 22:31:48,647 INFO starting
+Traceback (most recent call last):
+  File "/app/fit.py", line 4, in <module>
+    open("/models/ckpt-000.bin", "wb")
+FileNotFoundError: [Errno 2] No such file or directory: '/models/ckpt-000.bin'
+"""
+EVICTED = """Name:             trainer-1
+Namespace:        research
+Status:           Failed
+Reason:           Evicted
+Message:          The node was low on resource: memory. Threshold quantity: 100Mi, available: 88Mi. Container main was using 1924152Ki, request is 0.
+"""
+
+
+@pytest.mark.seconds
+def test_the_pod_of_a_description_is_told_beside_the_error_of_its_log(analyze: Analyze) -> None:
+    first = analyze(describe_txt=DESCRIPTION, previous_log=PREVIOUS).causes[0]
+    assert first.id == "data.missing"
+    assert "pod research/trainer-0, container main (exit status 1, 12 restarts, CrashLoopBackOff)" in first.where
+    said = " ".join(f"{r.action} {' '.join(r.commands)}" for r in first.remediations)
+    assert not any(words in said for words in ("apptainer", "put the data at", "Fetch or unpack"))
+    assert analyze(describe_txt=EVICTED, previous_log=PREVIOUS).causes[0].where  # a pod that has no exit status
+
+
+@pytest.mark.seconds
+def test_a_machine_is_told_whether_its_hardware_is_sick(analyze: Analyze) -> None:
+    boot = "".join(f"[    {i}.000000] usb 1-{i}: new high-speed USB device number {i} using xhci_hcd\n" for i in range(1, 9))
+    kill = "[ 3010.693327] Out of memory: Killed process 24488 (python) total-vm:3549296kB, anon-rss:611088kB, file-rss:0kB\n"
+    fault = "[   12.000000] EDAC MC0: 1 UE memory read error on CPU_SrcID#0_Channel#1_DIMM#0 (channel:1 slot:0 page:0x12 offset:0x0)\n"
+    assert "No hardware fault" in analyze(dmesg_txt=boot + kill).causes[0].summary
+    sick = analyze(dmesg_txt=boot + fault + kill).causes[0]
+    assert "No hardware fault" not in sick.summary
