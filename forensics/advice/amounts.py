@@ -105,7 +105,7 @@ def _quantity(most: int, unit: str) -> str:
     size = BYTES_PER_QUANTITY_UNIT.get(unit, 0)
     if unit and size > 1 and most % size == 0:
         return f"{int(most // size)}{unit}"
-    return f"{math.ceil(most / (1 << 30))}Gi" if most >= MAX_MEMORY_IN_MIB else f"{math.ceil(most / (1 << 20))}Mi"
+    return f"{math.ceil(most / (1 << 30))}Gi" if most >= MAX_MEMORY_IN_MIB else f"{math.ceil(most / MEMORY_STEP) * 100}Mi"
 
 
 def _batches(facts: Fields) -> dict[str, Value]:

@@ -10,7 +10,15 @@ from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNE
 from forensics.advice.evidence import deaths_of, facts_of, further_events, own_lines, proofs_of, told_first
 from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
-from forensics.advice.places import code_of_consequence, code_of_traceback, own_code, place_around, rank_and_host, service_of
+from forensics.advice.places import (
+    code_of_consequence,
+    code_of_traceback,
+    own_code,
+    place_around,
+    pod_of,
+    rank_and_host,
+    service_of,
+)
 from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
@@ -207,7 +215,7 @@ def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
     """The place; where no line of the cause names one, the code that failed with it by another log."""
     code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
-    return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate)}))))
+    return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate), **pod_of(facts, diagnosis)}))))
 
 
 def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:

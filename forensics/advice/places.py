@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
-from forensics.advice.whereabouts import HOST_FACTS, RANK_FACTS, location_text
+from forensics.advice.whereabouts import HOST_FACTS, OWNER_FACTS, RANK_FACTS, TOLD_POD, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.near_lines import named_place
+from forensics.readers.platforms.kubectl_describe import TRIGGER as KUBECTL_DESCRIBE
 from forensics.readers.python.library_files import knows_own_code
 
 PLACE_NAMES = {"file", "line_no", "function"}
@@ -43,6 +44,22 @@ def rank_and_host(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
     is_told = rank is None or any(name in facts for name in HOST_FACTS)
     return found if is_told or len(hosts) != 1 else {**found, "host": hosts.pop()}
+
+
+def pod_of(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
+    """The only pod that a description beside the evidence tells of, in words, where `facts` name no owner: its container, how
+    that ended, how often it was started again, and what it waits for."""
+    if any(name in facts for name in (*OWNER_FACTS, "job", "owner")):
+        return {}
+    every = (o for c in diagnosis.candidates for o in c.every if o.owner != "others")
+    described = (o.observation.fields for o in every if o.observation.kind.startswith(KUBECTL_DESCRIBE.kind))
+    told = [f for f in described if "pod" in f and "container" in f]
+    if len({(f.get("namespace"), f["pod"]) for f in told}) != 1:
+        return {}
+    last, words = told[-1], {"exit_code": "exit status {}", "restarts": "{} restarts", "waits_for": "{}"}
+    state = ", ".join(text.format(last[n]) for n, text in words.items() if n in last)
+    name = "/".join(str(last[n]) for n in ("namespace", "pod") if n in last)
+    return {TOLD_POD: f"pod {name}, container {last['container']}" + (f" ({state})" if state else "")}
 
 
 def service_of(facts: Fields, candidate: Candidate) -> dict[str, Value]:

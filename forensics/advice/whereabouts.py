@@ -47,6 +47,7 @@ LAST_FACTS = {
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
+TOLD_POD = "told_pod"  # a pod in words, with how its container ended
 HOST_FACTS = ("node", "host")  # the node that a message names stands before the host that printed it
 RANK_FACTS = ("rank", "culprit_rank", "culprit_ranks", "missing_ranks", "reporters")  # one of them may run on any node of the job
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
@@ -205,6 +206,8 @@ def _devices(facts: Fields) -> list[str]:
 
 
 def _owners(facts: Fields) -> list[str]:
+    if TOLD_POD in facts:
+        return [str(facts[TOLD_POD])]
     if "job" in facts:
         job = _cut(fact_text("job", facts["job"]))
         return [job if job.startswith("job_") else f"job {job}"]

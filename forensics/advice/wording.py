@@ -39,7 +39,7 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
 )
 WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
 GROWTH_SENTENCE = "Memory grew to the end: {grew_series} from {grew_from_bytes} to {grew_to_bytes} in {grew_readings} readings."
-DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
+DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths {{where}}."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
 NO_MESSAGE_PATTERN = lazy.regex(r"\s*(?:\(?\d{1,4}\)? root error\(s\) found\.?|\S{1,200}:\d{1,7}(?::\d{1,7})?:?)\s*")
 SEVERAL_NUMBERS_PATTERN = lazy.regex(r"\d\D+\d")
@@ -156,7 +156,11 @@ def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     if NO_MESSAGE_PATTERN.fullmatch(str(facts.get("exc_message", ""))):
         facts = {n: v for n, v in facts.items() if n != "exc_message"}
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
-    counted = fill_template(DEATHS_SENTENCE, facts) if sentences else None
+    counted = (
+        fill_template(DEATHS_SENTENCE.replace("{where}", "at this limit" if "limit_path" in facts else "in these logs"), facts)
+        if sentences
+        else None
+    )
     again = first_known(AGAIN_SENTENCES, facts) if sentences else None
     raised = fill_template(WORKER_SENTENCE, facts) if sentences and "exc_type" in facts else None
     sentences[1:1] = [*filter(None, (counted, again))]

@@ -26,7 +26,7 @@ from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, TIER_OF_WEIGHT, evidence_tier, what_ended
 from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
-from forensics.readers.lanes.line_classes import exit_status
+from forensics.readers.lanes.line_classes import exit_status, own_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9
@@ -178,6 +178,8 @@ def _row_of_last_lines(
         return ()
     if stop := structure.stopped_at_work(owned, lane, database):
         return _at_least(rows, least, structure.STOPPED_AT_WORK, stop)
+    if lane and (said := own_status(lane)):
+        return with_rule(rows, least, structure.LAST_STATUS, lane.source, said.number)[-1:]
     if death := structure.dies_again(owned, lane, database):
         return _at_least(rows, least, structure.DIES_AGAIN, death)
     line = structure.last_error(lane) if lane else None
@@ -302,11 +304,12 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
         return "going_on"
     if lane is None:
         return "unknown"
-    if lane.closing or (0 <= lane.digest.good <= NEAR_END_LINES and not 0 <= lane.digest.progress <= lane.digest.good):
+    told = 0 <= lane.digest.good <= NEAR_END_LINES and not 0 <= lane.digest.progress <= lane.digest.good
+    if lane.closing or lane.farewell or told:
         return "ended_well"
     if given.machine or lane.kind not in ("job", "notebook"):
         return "going_on"
-    return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
+    return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress == 0 else "unknown"
 
 
 def _are_hints(first: Candidate) -> bool:

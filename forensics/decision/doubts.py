@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from forensics.decision.candidates import OWN_KINDS
 from forensics.decision.decide import ENDED_BADLY
 from forensics.decision.ledger import moved
-from forensics.model import Finding, Line, OpenQuestion, Report, Verdict
+from forensics.model import Finding, Line, OpenQuestion, Proof, Report, Verdict
+from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
@@ -117,6 +118,24 @@ STOPS = "the log stops {}, and nothing tells of an end or of a reason"
 BROKEN_OFF = "rule: the log stops short of what its run counts to"
 OPEN_END = "rule: no line tells of an end"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
+
+
+LAST_RECORD_RULE = "rule: its last line is a record of an error, and no line tells whether it ended with it"
+LAST_RECORD = "its last line is an error, and nothing tells whether it ended with it"
+
+
+def undetermined_if_last_is_error(report: Report, error: Line | None, missing: Sequence[OpenQuestion]) -> Report:
+    """`report`, or, if it shows no crash and the log of its subject ends with the record `error`, that nobody can know."""
+    subject = report.subject
+    if report.verdict != "no_crash" or error is None or subject is None or subject.kind not in OWN_KINDS:
+        return report
+    quoted = Proof(subject.name, error.number, error.text, OUTCOME_LINE, "hint")
+    first = moved(report.causes[0], min(report.causes[0].probability, BROKEN_OFF_MAX), LAST_RECORD_RULE)
+    first = replace(first, evidence=(quoted, *first.evidence))
+    told = replace(subject, outcome="unknown", why=LAST_RECORD)
+    return replace(
+        report, verdict="undetermined", subject=told, causes=(first, *report.causes[1:]), missing=report.missing or tuple(missing)
+    )
 
 
 def undetermined_if_cut_off(

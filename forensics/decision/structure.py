@@ -28,7 +28,7 @@ from forensics.model import Line
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
-from forensics.readers.lanes.line_classes import is_error_record, is_low_severity, is_mild_record
+from forensics.readers.lanes.line_classes import exit_status, is_error_record, is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
@@ -37,6 +37,7 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 # failures, and no healthy one has such an output.
 MIN_BAD_OF_FAILED_CELL = 0.9
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
+MAX_LINES_OF_LAST_RECORDS = 10  # chosen by hand: a reason, what it means, and that the program gives up
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -54,6 +55,7 @@ ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 WARNED = "rule: it was only warned of, and the program worked on behind it and said that it was over"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
+LAST_STATUS = "rule: its last line is an exit status other than 0"
 STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
 LOST_TO_END = "rule: its numbers are lost to its end, however well it says that it ended"
 SERVICE_DIES_AGAIN = "rule: a service of the machine fails again and again, and its last lines are such a failure"
@@ -341,11 +343,33 @@ def lost_to_end(owned: Sequence[OwnedObservation]) -> OwnedObservation | None:
 
 def last_error(lane: Lane | None) -> Line | None:
     """The error with which a job's lane ends, its stack behind it, if no line like it stands before it; each attempt may have
-    one. A record whose level is that of an error, or lower, is none: servers write such of one request."""
-    if lane is None or lane.kind != "job" or lane.digest.trouble_repeats > len(lane.attempts) or not (last := lane.last_error):
+    one. Servers write records of errors, each of one request: such a record is one only of a program that counted before it."""
+    last = lane.last_error if lane and not is_one_of_many(lane) else None
+    if lane is None or last is None or is_mild_record(last.text) or is_low_severity(last.text):
         return None
-    may_go_on = is_mild_record(last.text) or is_low_severity(last.text) or is_error_record(last.text, fatal=False)
-    return None if may_go_on else last
+    return last if lane.digest.progress >= 0 or not is_error_record(last.text, fatal=False) else None
+
+
+def last_record(lanes: Sequence[Lane]) -> Line | None:
+    """The record of an error, behind no other line, with which one of `lanes` ends; None if it may be one of many."""
+    found = (x.last_error for x in lanes if x.last_error and not is_one_of_many(x) and exit_status(x) != 0)
+    return next((line for line in found if is_error_record(line.text)), None)
+
+
+def is_one_of_many(lane: Lane) -> bool:
+    """Is it no job, has it lines like its last error before it, or records of errors that it went on behind?"""
+    last = lane.last_error.number if lane.last_error else 0
+    before = (x for x in lane.trouble_lines if x.number < last - MAX_LINES_OF_LAST_RECORDS)
+    alike = lane.digest.trouble_repeats > len(lane.attempts)
+    return (
+        lane.kind != "job"
+        or alike
+        or (
+            lane.last_error is not None
+            and is_error_record(lane.last_error.text, fatal=False)
+            and any(is_error_record(x.text) for x in before)
+        )
+    )
 
 
 class Row(Struct, frozen=True):

@@ -124,7 +124,7 @@ class Lane(Struct, frozen=True):
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
     well, with no work behind it. `failed_cell`: of a saved notebook. `starts_alike`: it was started again and again, and came no
-    further.
+    further. `farewell`: its last line says that its work is done, and no line like it stands before it.
     """
 
     source: str
@@ -143,6 +143,7 @@ class Lane(Struct, frozen=True):
     closing: Line | None = None
     failed_cell: "FailedCell | None" = None
     starts_alike: bool = False
+    farewell: bool = False
 
 
 class FailedCell(Struct, frozen=True):

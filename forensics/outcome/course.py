@@ -13,9 +13,9 @@ from itertools import accumulate
 
 from forensics.model import Line
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES
-from forensics.readers.lanes.line_classes import FRAME, NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
+from forensics.readers.lanes.line_classes import FRAME, GOES_ON, NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
 from forensics.readers.lanes.rows import Rows
-from forensics.readers.progress.counters import OF_EPOCH, Counter, closes_run, positions
+from forensics.readers.progress.counters import OF_EPOCH, Counter, closes_run, positions, says_done
 
 MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
 
@@ -116,3 +116,10 @@ def closing_line(rows: Rows, bits: Sequence[int], first: int) -> Line | None:
         if bits[i] & PROGRESS and not bits[i] & TROUBLE:
             work = min(work, begun)
     return None
+
+
+def says_farewell(rows: Rows, bits: Sequence[int], first: int) -> bool:
+    """Is the last line of the attempt that begins at index `first` the first of its kind, and does it say that work is done?"""
+    last = len(rows) - 1
+    alone = last > first and rows.templates.index(rows.templates[last], first) == last
+    return alone and not bits[last] & (TROUBLE | FRAME | GOES_ON) and says_done(rows[last].said())

@@ -25,7 +25,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Stamp
 from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneDigest, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_alike, starts_of
-from forensics.outcome.course import Course, closing_line
+from forensics.outcome.course import Course, closing_line, says_farewell
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest, untroubled_digest
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
@@ -41,6 +41,7 @@ from forensics.readers.lanes.line_classes import (
     LineClasses,
     failed_cell,
     is_cell_heading,
+    is_error_record,
     is_low_severity,
     is_of_tracker,
 )
@@ -187,6 +188,7 @@ class _LaneRows:
             at_work=None if complete else position,
             last_error=self.last_error(end),
             closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
+            farewell=kind == "job" and says_farewell(self.rows, self.bits, next(reversed(self.start_rows()), 0)),
             failed_cell=self.failed_cell(),
             starts_alike=bool(self.classes & TROUBLE) and starts_alike(self.rows, self.bits),
         )
@@ -210,7 +212,8 @@ class _LaneRows:
             at -= 1
         if any(b & FRAME for b in self.bits[at:last]) and any(map(self.rows.is_record, range(max(0, at - 2), at))):
             end = at
-        is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & (NOT_AN_END | TRACEBACK)
+        is_error = end and (self.bits[end - 1] & TROUBLE or is_error_record(self.rows[end - 1].text()))
+        is_error = is_error and not self.bits[end - 1] & (NOT_AN_END | TRACEBACK)
         return Line(self.numbers[end - 1], self.rows[end - 1].text()) if is_error else None
 
     def failed_cell(self) -> FailedCell | None:

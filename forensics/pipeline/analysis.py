@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from forensics import advice, correlation, outcome, readers, sources
 from forensics.advice.attempt_changes import changes_between
+from forensics.advice.hardware import with_hardware
 from forensics.advice.job_context import attach_context, job_context, last_progress
 from forensics.advice.kept_lines import all_lines, lines_around
 from forensics.advice.notices import compared_numbers, of_late_ranks
@@ -34,13 +35,14 @@ from forensics.decision.doubts import (
     Answer,
     less_sure_if_disordered,
     undetermined_if_cut_off,
+    undetermined_if_last_is_error,
     undetermined_if_nothing_read,
     undetermined_if_only_looked,
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
 from forensics.decision.model import Model, active_model
-from forensics.decision.structure import precedence_of
+from forensics.decision.structure import last_record, precedence_of
 from forensics.model import (
     Difference,
     Incident,
@@ -239,7 +241,7 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
-    return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
+    return _with_last_words(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
 
 
 def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple[Incident, PlacedCase, Subject]:
@@ -255,11 +257,16 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
     return every, replace(seen, asked=asked, incidents=part_by_job(seen.incidents, asked)), asked
 
 
-def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
+def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
-    closing = next((lane.closing for lane in seen.asked.own_lanes() if lane.source == name and lane.closing), None)
-    report = undetermined_if_cut_off(report, progress, closing, title, advice.questions_of_open_end(around))
+    own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
+    closing = next((lane.closing for lane in own if lane.closing), None)
+    alone = len({lane.source for lane in seen.asked.own_lanes()}) == 1  # of several programs the others may go on
+    report = undetermined_if_last_is_error(report, last_record(own) if alone else None, missing)
+    report = undetermined_if_cut_off(report, progress, closing, title, missing)
+    lanes = seen.asked.own_lanes() if seen.asked.machine else ()
+    report = replace(report, causes=with_hardware(report.causes, seen.kept, lanes, knowledge))
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
 

@@ -287,7 +287,7 @@ def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(
     last: str, repeats: int, told: bool, knowledge: Database
 ) -> None:
     own = lane(trouble=(last,))
-    own = replace(own, digest=replace(own.digest, trouble_repeats=repeats), last_error=own.trouble_lines[-1])
+    own = replace(own, digest=replace(own.digest, trouble_repeats=repeats, progress=-1), last_error=own.trouble_lines[-1])
     found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
     assert (found.verdict, found.outcome.ledger[-1].feature == LAST_ERROR) == ("undetermined" if told else "no_crash", told)

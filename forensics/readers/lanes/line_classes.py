@@ -28,6 +28,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database
 from forensics.database.phrase_filter import phrase_filter
 from forensics.line_formats import parse_prefix, unlabelled
+from forensics.model import Line
 from forensics.model.verdicts import Lane
 
 PATTERNS = patterns_of("line parts")
@@ -141,6 +142,13 @@ def exit_status(lane: Lane | None) -> int | None:
         done = (x for x in lane.good_lines if x.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS - postscript)
         return 0 if any(line.text.strip() == REPORTED_SUCCESS for line in done) else None
     return _last_status([unlabelled(line.text) for line in last])
+
+
+def own_status(lane: Lane) -> Line | None:
+    """The last line of a job's `lane`, if it is an exit status other than 0 and nothing else."""
+    last = next((x for x in reversed(lane.last_lines) if x.text.strip()), None)
+    found = EXIT_LINE_PATTERNS.own_status.search(unlabelled(last.text)) if last and lane.kind == "job" else None
+    return last if found and 0 < int(found["status"]) <= MAX_STATUS else None
 
 
 def _last_status(texts: Sequence[str]) -> int | None:

@@ -30,6 +30,11 @@ def closes_run(text: str) -> bool:
     return RUN_WORDS_PATTERNS.closing.search(text) is not None and not RUN_WORDS_PATTERNS.quoted_call.search(text)
 
 
+def says_done(text: str) -> bool:
+    """Is it what a program says last that has done its work, with no count of what it goes on with?"""
+    return RUN_WORDS_PATTERNS.farewell.search(text) is not None and not positions(text)
+
+
 def tells_trouble(text: str) -> bool:
     """Has the line a word of failure?"""
     return RUN_WORDS_PATTERNS.trouble.search(text) is not None
