@@ -106,7 +106,9 @@ def test_evidence_linked_by_time_alone_beside_an_end_of_its_own_has_a_feature(kn
 
 
 @pytest.mark.parametrize(("kind", "explained"), [("lock", 0), ("other_shape", 0), ("outside", 1), ("left", 1)])
-def test_a_fault_that_only_time_ties_to_the_job_explains_no_doing_of_a_rank(kind: str, explained: int, knowledge: Database) -> None:
+def test_a_fault_that_only_time_ties_to_the_job_explains_no_doing_of_a_rank(
+    kind: str, explained: int, knowledge: Database
+) -> None:
     disk = seen("storage.io_error", 5, "proof", "unknown", source="kernel.log", before=9.0)
     hang = seen("distributed.timeout", 90)
     hang = replace(hang, observation=replace(hang.observation, fields={"culprit_kind": kind}))

@@ -625,7 +625,9 @@ def test_processes_that_run_one_command_are_ranks_in_the_order_of_their_pids(
 
 def test_a_program_that_calls_native_code_itself_waits_in_a_collective_call_by_its_frames() -> None:
     """Work.wait of a call that was made with `async_op` has no frame of Python's library."""
-    wait = f"{NATIVE}|pybind11::cpp_function::dispatcher (libtorch_python.so)|share (/run/train.py:14)|<module> (/run/train.py:20)"
+    wait = (
+        f"{NATIVE}|pybind11::cpp_function::dispatcher (libtorch_python.so)|share (/run/train.py:14)|<module> (/run/train.py:20)"
+    )
     lock = "_multiprocessing_SemLock_acquire (semaphore.c:357)|put (/run/board.py:34)|<module> (/run/train.py:20)"
     (odd,) = drawn(stack(0, lock), stack(1, wait), stack(2, wait)).odd
     assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) == (0, "lock", 34, (1, 2))
