@@ -16,7 +16,7 @@ from forensics.advice.notices import compared_numbers, of_late_ranks
 from forensics.advice.set_back import set_back_first
 from forensics.config import config
 from forensics.core import limits
-from forensics.core.errors import SourceError
+from forensics.core.errors import SourceError, unexpected
 from forensics.correlation.asked_subject import (
     OWN_KINDS,
     Subject,
@@ -121,7 +121,8 @@ def cases_of(folder: Path) -> list[list[Path]]:
 def analyze_folders(
     folder: Path, knowledge: Database, event_filter: correlation.Filter = correlation.EVERYTHING
 ) -> Iterator[Report]:
-    """A Report for each case of `folder`, in order of name; a sub-folder in which nothing can be read has one that says so."""
+    """A Report for each case of `folder`, in order of name; a sub-folder in which nothing can be read, or at which this program
+    fails, has one that says so."""
     told = 0
     for paths in cases_of(folder):
         try:
@@ -130,6 +131,8 @@ def analyze_folders(
             if not paths[0].is_dir():
                 continue
             yield analyze([], paths[0].name, knowledge, [Warning("unreadable", str(error), paths[0].name)])
+        except Exception as error:  # the cases behind it are analysed as if it were not there
+            yield analyze([], paths[0].name, knowledge, [Warning("unreadable", unexpected(error), paths[0].name)])
         told += 1
     if not told:
         raise SourceError("no log in it, so no cases", str(folder))
