@@ -18,6 +18,7 @@ removed in another package, or this one is too old for the interpreter. Later, t
 names an attribute that a module of another package does not have.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
@@ -92,6 +93,8 @@ REPORTERS = {
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"
 DEFAULT_GROUP = "the default group"
+NEXT_PART = "+----"  # in front of the next exception of a group
+GROUP_HEAD = f"+ Exception Group {TRACEBACK_HEAD}"
 USER_CODE = "in user code:"  # TensorFlow's, in front of the traceback of a traced function
 OWN_SENTENCE = "own_sentence"  # a fact of an exception that the program itself raises, with words of its own
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
@@ -103,7 +106,7 @@ def read(region: Region) -> Record | None:
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = PATTERNS.notebook_head.search(head.message)
     if not notebook:
-        head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
+        head, *rows = _own_rows(*unwrapped([head, *rows], TRACEBACK_HEAD))
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
     frames = [r.message for r in rows[: FRAME_CODE_ROWS if place is None else place] if r.message.lstrip().startswith('File "')]
     if idle := _ends_nothing(region, head, rows, place, frames):
@@ -114,11 +117,11 @@ def read(region: Region) -> Record | None:
     found = PATTERNS.exception_line.match(exception.message.strip())
     if found is None:
         return None
+    if GROUP_HEAD in head.line.text and (part := _first_part(rows, place)):
+        exception, found = part
     frame, frame_line = _own_frame(rows[:place])
-    fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
-    fields |= _call_group(rows[:place], frame_line)
-    if fields["exc_type"] == "KeyboardInterrupt":
-        fields |= _wait(rows[:place])
+    fields = _told(found) | frame | _call_group(rows[:place], frame_line)
+    fields |= _wait(rows[:place]) if fields["exc_type"] == "KeyboardInterrupt" else {}
     last = message_end(rows, place)
     if TRACEBACK_HEAD in (message := str(fields.get("exc_message", ""))) or message == USER_CODE:
         inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_type"]), message)
@@ -180,12 +183,35 @@ def _child(region: Region) -> dict[str, Value]:
     return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
 
 
+def _told(found: re.Match[str]) -> dict[str, Value]:
+    return {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
+
+
+def _own_rows(head: ParsedLine, *rows: ParsedLine) -> list[ParsedLine]:
+    """The head and rows of a traceback: of an exception group without what Python draws beside them, with empty rows between its
+    parts; of any other those before the next part."""
+    if GROUP_HEAD not in head.line.text:
+        return [head, *takewhile(lambda r: not r.message.lstrip().startswith(NEXT_PART), rows)]
+    drawn = PATTERNS.drawn
+    return [head, *(replace(r, prefix=replace(r.prefix, message=drawn.sub("", r.message, count=1))) for r in rows)]
+
+
+def _first_part(rows: Sequence[ParsedLine], place: int) -> tuple[ParsedLine, re.Match[str]] | None:
+    """The row of the first exception of a group, behind that of the group, and what it tells; None if it has a traceback of its
+    own, which is read where it begins."""
+    row = next((r for r in rows[place + 1 :] if r.message.strip()), rows[place])
+    told = PATTERNS.exception_line.match(row.message.strip())
+    return (row, told) if told else None
+
+
 def _ends_nothing(
     region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
 ) -> Record | None:
     """The record of an exception that ends nothing: handed on, of clean-up, printed and ignored, of a tracker's thread."""
     if place is not None and (child := _handed_on(rows, place)):
         return Record("traceback/handed_on", region.number, child.number, HANDED_ON, "hint", (head.line,))
+    if place is not None and GROUP_HEAD in head.line.text and _first_part(rows, place) is None:
+        return Record("traceback/handed_on", region.number, rows[place].line.number, HANDED_ON, "hint", (head.line,))
     said = rows[place].message if place is not None else ""
     clean_up = is_of_clean_up(region, frames) or is_of_lost_parent(frames, said)
     if not (clean_up or is_ignored(region) or is_of_tracker(region, frames) or is_of_metrics(frames)):

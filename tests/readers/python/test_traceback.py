@@ -481,3 +481,32 @@ def test_the_child_that_the_line_before_names(
 ) -> None:
     (event,) = tracebacks(events(f"{head}\n{PLAIN}"))
     assert {k: v for k, v in event.fields.items() if k in ("local_rank", "child_no", "process_no")} == told
+
+
+GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/home/u/shards.py", line 14, in <module>
+  |     main()
+  |   File "/home/u/shards.py", line 13, in main
+  |     raise ExceptionGroup("shards failed", bad)
+  | ExceptionGroup: shards failed (2 sub-exceptions)
+  +-+---------------- 1 ----------------
+{}    +---------------- 2 ----------------
+    | OSError: [Errno 5] Input/output error
+    +------------------------------------
+"""
+BARE = "    | ValueError: bad shard 7\n"
+WHOLE = (
+    '    | Traceback (most recent call last):\n    |   File "/home/u/shards.py", line 3, in check\n    |     raise ValueError(n)\n'
+    + BARE
+)
+
+
+@pytest.mark.parametrize(("part", "line", "line_no"), [(BARE, 8, 13), (WHOLE, 11, 3)], ids=["bare", "with its own traceback"])
+def test_of_an_exception_group_its_first_part_is_told(
+    part: str, line: int, line_no: int, events: Callable[[str], list[Observation]]
+) -> None:
+    """Printed by Python 3.11 of parts with and without a traceback of their own."""
+    (event,) = tracebacks(events(GROUP.format(part)))
+    told = event.fields["exc_type"], event.fields["exc_message"], event.fields["line_no"], event.proofs[0].line, event.weight
+    assert told == ("ValueError", "bad shard 7", line_no, line, "strong")
