@@ -219,10 +219,12 @@ class _Case:
         return stop and any(self._is_seen_later(event, e) for e in self.strong if e.cause != event.cause)
 
     def _graph(self, event: _Event) -> dict[str, float]:
+        explainers = self.explainers[id(event)]
         rivals = any(e.cause != event.cause for e in self.strong)
         about = self.database.causes[event.cause]
         return {
-            "explained": float(any(r.is_strong for r in self.explainers[id(event)])),
+            "explained": float(any(r.is_strong for r in explainers)),
+            "explained by hint": float(bool(explainers) and not any(r.is_strong for r in explainers)),
             "explains": log1p(len({e.cause for e in self.events if event in self.explainers[id(e)]})),
             "fallback": float(about.fallback and rivals),
             "exception": float("exception" in about.traits and rivals),

@@ -99,7 +99,8 @@ def decide(
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     causes = causes_of(_ranked(offered, model))
-    ranked = structure.ranked_by_structure(precedence.applied(causes, database), given.lanes, database)
+    ranked = precedence.applied(_own_before_unknown(causes, database), database)
+    ranked = structure.ranked_by_structure(ranked, given.lanes, database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
@@ -248,6 +249,23 @@ def _whole_cause(events: Sequence[Candidate]) -> Candidate:
     return replace(moved(best, sum(e.probability for e in events), FURTHER_EVENTS), others=others)
 
 
+def _own_before_unknown(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """Rank candidates that only time or place links to the subject after an end that the subject's own log shows.
+
+    Each gets at most half the probability of the best own candidate, which gets the rest.
+    """
+    unknown = [c for c in ranked if c.features.get("unknown against own")]
+    own = [c for c in ranked if c not in unknown and (c.features["proof"] or c.features["strong"])]
+    own = [c for c in own if not database.has_trait(c.cause, "external_stop")]  # which may have cleaned up behind it
+    own = [c for c in own if any(o.owner == "mine" for o in c.owned)]
+    if not unknown or not own:
+        return list(ranked)
+    best = max(own, key=lambda c: c.probability)
+    taken = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
+    left = [moved(c, c.probability - taken.get(c.cause, 0.0), OWN_END) for c in ranked]
+    return [moved(c, c.probability + sum(taken.values()), OWN_END) if c.cause == best.cause else c for c in left]
+
+
 def _with_probability(candidate: Candidate, bad: float, share: float) -> Candidate:
     """`candidate` with the probability that it ended badly and by this cause. `share`: of a recorded bad end that the output
     shows."""
@@ -340,6 +358,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 FURTHER_EVENTS = "further events of this cause"
 BEFORE_FEATURES = "before any feature"
 OF_OUTCOME = "all features of the outcome"
+OWN_END = "rule: the subject's own log shows how it ended"
 UNKNOWN_OWNER = f"rule: only time or place ties it to the subject, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
 BY_OUTPUT = "rule: a recorded bad end may be silent, and the output shows another"
 RECORDED = "rule: the exit status of the command was recorded"

@@ -37,9 +37,14 @@ def has_lasting_effect(cause: str, database: Database) -> bool:
     return any(database.has_trait(cause, t) for t in LASTING_TRAITS)
 
 
+def may_be_word(cause: str, database: Database) -> bool:
+    """Is it a death or a stop, of which one word tells?"""
+    return any(database.has_trait(cause, t) for t in LAST_WORD_TRAITS)
+
+
 def last_word(cause: str, owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
     """The observation among `owned`, of one cause, that is the last word of the subject's last attempt; None if it has none."""
-    if not any(database.has_trait(cause, t) for t in LAST_WORD_TRAITS):
+    if not may_be_word(cause, database):
         return None
     return next((o for o in reversed(owned) if o.observation.weight != "hint" and _is_last_word(o)), None)
 

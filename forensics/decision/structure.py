@@ -21,6 +21,7 @@ from forensics.decision.last_word import (
     has_lasting_effect,
     is_of_earlier_attempt,
     last_word,
+    may_be_word,
     survived,
 )
 from forensics.decision.ledger import moved
@@ -44,6 +45,8 @@ SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
 FAILED_STAGE = "rule: a stage that ended with a usage error or a death explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error or a death"
+ENDED_LAST = "rule: the last attempt ended with it"
+ENDED_EARLIER = "rule: only an earlier attempt ended so"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
 STOPPED_BEHIND = "rule: it had failed before"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
@@ -68,7 +71,8 @@ def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], data
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
     ranked = failed_stage_first(told_death_first(ranked, database), database)
-    return nan_first(failure_before_stop(ranked, lanes, database), database)
+    ranked = failure_before_stop(ranked, lanes, database)
+    return nan_first(last_attempt_first(ranked, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -98,6 +102,22 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
     return found
 
 
+def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; what the last attempt ended with exchanges its probability with the first cause, if only earlier attempts show
+    that one."""
+    found = list(ranked)
+    j = _first_of(found)
+    before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
+    if not before or has_lasting_effect(found[j].cause, database) or not all(o.aftermath.later_attempts for o in before):
+        return found
+    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
+    if ends:
+        _, i, last = max(ends, key=lambda e: e[:2])
+        _exchange(found, i, j, (ENDED_LAST, ENDED_EARLIER), last)
+    return found
+
+
 def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked`; a failure behind which nothing went on exchanges its probability with that of the stop that cleaned up behind.
 
@@ -107,7 +127,7 @@ def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], data
     j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "external_stop"):
         return found
-    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, True)]
     own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and _all_behind(found[j], e[2], database)]
     own = [e for e in own if not any(_worked_on(lane, e[2]) for lane in lanes)]
     if own:
@@ -127,11 +147,14 @@ def _first_of(found: Sequence[Candidate]) -> int:
     return max(range(len(found)), key=lambda n: found[n].probability, default=0)
 
 
-def _ended_with(o: OwnedObservation, database: Database) -> bool:
-    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?"""
+def _ended_with(o: OwnedObservation, database: Database, by_stop: bool = False) -> bool:
+    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?
+
+    `by_stop`: what stands behind it is a stop from outside, beside which an exception of any kind is the reason.
+    """
     after, about = o.aftermath, database.causes[str(o.observation.cause)]
     went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
-    raised = not about.fallback or "exception" in about.traits
+    raised = not about.fallback or (by_stop and "exception" in about.traits)
     near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and raised
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 

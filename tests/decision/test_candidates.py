@@ -82,8 +82,9 @@ def test_the_graph_tells_root_and_consequence_whatever_the_order(knowledge: Data
         assert (by[DIED].features["explained"], by[KILL].features["explains"]) == (1, log1p(1))
 
 
-def test_a_hint_explains_nothing(knowledge: Database) -> None:
-    assert features_of(candidates([seen(KILL, 1, "hint"), seen(DIED, 2)], {}, knowledge, {}), DIED)["explained"] == 0
+def test_a_hint_explains_as_a_hint(knowledge: Database) -> None:
+    found = features_of(candidates([seen(KILL, 1, "hint"), seen(DIED, 2)], {}, knowledge, {}), DIED)
+    assert (found["explained"], found["explained by hint"]) == (0, 1)
 
 
 def test_what_stands_behind_is_counted_from_the_last_observation(knowledge: Database) -> None:
