@@ -331,7 +331,7 @@ def test_interrupted_behind_some_files_says_how_many(tmp_path: Path) -> None:
         "from forensics.model import Source\n"
         "real = p.sources.open_paths\n"
         "def hanging(warn):\n    yield b'step 2\\n' * 5\n    yield b'step 3\\n' * 5\n    print('here', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
-        "p.sources.open_paths = lambda paths, warn: [*real(paths, warn), Source('slow.log', hanging)]\n"
+        "p.sources.open_paths = lambda paths, warn, *more, **named: [*real(paths, warn, *more, **named), Source('slow.log', hanging)]\n"
         f"sys.argv = ['forensics', 'analyze', {str(tmp_path)!r}, '-o', {str(output / 'r.txt')!r}]\n"
         "main()\n"
     )
