@@ -111,7 +111,7 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     for kind, records in found.items():
         longer = getattr(_parser(kind), "FOLDS", False)
         folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
-    return read_exceptions(to_events(scan, folded), knowledge)
+    return read_exceptions(to_events(scan, folded, knowledge.traits.get("worthless_result", ())), knowledge)
 
 
 def _records(parser: ModuleType, regions: Sequence[Region], proves: Records, warn: Warn | None) -> list[Record]:

@@ -14,7 +14,7 @@ from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan,
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record, typed_fields
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import is_quoted_source, is_text_in_code
+from forensics.readers.python.quoted_source import is_code_of_frame, is_quoted_source, is_text_in_code
 from forensics.readers.words import continued_lines
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -28,9 +28,10 @@ NOT_OF_FILES = {
 }  # fmt: skip
 
 
-def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
-    """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
-    hits, silenced = _without_noise([kept for hit in scan.hits if (kept := _as_printed(hit)) is not None])
+def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ()) -> list[Observation]:
+    """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record.
+    `by_values`: the causes of which printed numbers tell."""
+    hits, silenced = _without_noise([kept for hit in scan.hits if (kept := _as_printed(hit, hit.cause in by_values)) is not None])
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
@@ -46,12 +47,14 @@ def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
     return sorted(events, key=lambda e: (e.line, e.kind))
 
 
-def _as_printed(hit: Hit) -> Hit | None:
+def _as_printed(hit: Hit, by_value: bool = False) -> Hit | None:
+    """`hit` in the first line that is no source code; None if there is none. `by_value`: code names values, and prints none."""
     if hit.cause == HEALTHY:
         return hit
     around = hit.region.lines()
     line = Line(hit.line, hit.text)
-    if not is_quoted_source(line, around) and not is_text_in_code(line, hit.span, around):
+    is_code = by_value and is_code_of_frame(line, around)
+    if not (is_code or is_quoted_source(line, around) or is_text_in_code(line, hit.span, around)):
         return hit
     printed = [line for line in hit.also if not is_quoted_source(line, around)]
     if not printed:

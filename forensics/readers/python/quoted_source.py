@@ -108,6 +108,13 @@ def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -
     return False
 
 
+def is_code_of_frame(line: Line, around: Sequence[Line]) -> bool:
+    """Is it the statement that a frame of a traceback quotes right below it? It names values, and prints none."""
+    rows = {row.number: unlabelled(row.text) for row in around}
+    frame, own = PATTERNS.frame_row.match(rows.get(line.number - 1, "")), rows.get(line.number, "")
+    return frame is not None and len(own) - len(own.lstrip()) > len(frame["indent"])
+
+
 def _numbered(at: int, rows: Mapping[int, str]) -> bool:
     own = PATTERNS.numbered.match(rows.get(at, ""))
     if own is None or own["mark"]:

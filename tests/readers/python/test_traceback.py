@@ -510,3 +510,10 @@ def test_of_an_exception_group_its_first_part_is_told(
     (event,) = tracebacks(events(GROUP.format(part)))
     told = event.fields["exc_type"], event.fields["exc_message"], event.fields["line_no"], event.proofs[0].line, event.weight
     assert told == ("ValueError", "bad shard 7", line_no, line, "strong")
+
+
+def test_code_that_names_a_lost_value_prints_none(events: Callable[[str], list[Observation]]) -> None:
+    code = '    loss = nan if d is None else d["val"]\n'
+    text = f"Traceback (most recent call last):\n  File \"/home/u/n.py\", line 4, in lookup\n{code}KeyError: 'val'\n"
+    assert {e.cause for e in events(text)} == {"code.exception"}
+    assert "numerics.nan" in {e.cause for e in events("step 4 loss = nan\n" + text)}
