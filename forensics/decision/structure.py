@@ -39,6 +39,7 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 MIN_BAD_OF_FAILED_CELL = 0.9
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
 MAX_LINES_OF_LAST_RECORDS = 10  # chosen by hand: a reason, what it means, and that the program gives up
+MAX_LINES_SINCE_COUNTED = 50  # chosen by hand: a program that counts to its end says little else before it tells why it gives up
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -366,11 +367,13 @@ def lost_to_end(owned: Sequence[OwnedObservation]) -> OwnedObservation | None:
 
 def last_error(lane: Lane | None) -> Line | None:
     """The error with which a job's lane ends, its stack behind it, if no line like it stands before it; each attempt may have
-    one. Servers write records of errors, each of one request: such a record is one only of a program that counted before it."""
+    one. Servers write records of errors, each of one request, and may have counted while they started: such a record is one only
+    of a program that counted shortly before it."""
     last = lane.last_error if lane and not is_one_of_many(lane) else None
     if lane is None or last is None or is_mild_record(last.text) or is_low_severity(last.text):
         return None
-    return last if lane.digest.progress >= 0 or not is_error_record(last.text, fatal=False) else None
+    counted = 0 <= lane.digest.progress <= MAX_LINES_SINCE_COUNTED
+    return last if counted or not is_error_record(last.text, fatal=False) else None
 
 
 def last_record(lanes: Sequence[Lane]) -> Line | None:

@@ -293,6 +293,14 @@ def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(
     assert (found.verdict, found.outcome.ledger[-1].feature == LAST_ERROR) == ("undetermined" if told else "no_crash", told)
 
 
+@pytest.mark.parametrize(("since", "told"), [(3, True), (115, False)], ids=["at work", "a server that counted while it started"])
+def test_a_record_of_an_error_ends_a_program_that_counted_shortly_before_it(since: int, told: bool, knowledge: Database) -> None:
+    own = lane(trouble=("2026-02-01 10:12:11,221 ERROR trainer: aborting",))
+    own = replace(own, digest=replace(own.digest, trouble_repeats=1, progress=since), last_error=own.trouble_lines[-1])
+    found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == LAST_ERROR) is told
+
+
 @pytest.mark.parametrize(("attempts", "told"), [(6, True), (5, False)])
 def test_each_attempt_may_end_with_the_error(attempts: int, told: bool, knowledge: Database) -> None:
     own = lane(trouble=("Error: the table is locked",))
