@@ -220,11 +220,12 @@ class _Case:
 
     def _graph(self, event: _Event) -> dict[str, float]:
         explainers = self.explainers[id(event)]
+        is_explained = any(r.is_strong for r in explainers)
         rivals = any(e.cause != event.cause for e in self.strong)
         about = self.database.causes[event.cause]
         return {
-            "explained": float(any(r.is_strong for r in explainers)),
-            "explained by hint": float(bool(explainers) and not any(r.is_strong for r in explainers)),
+            "explained": float(is_explained),
+            "explained by hint": float(bool(explainers) and not is_explained),
             "explains": log1p(len({e.cause for e in self.events if event in self.explainers[id(e)]})),
             "fallback": float(about.fallback and rivals),
             "exception": float("exception" in about.traits and rivals),
