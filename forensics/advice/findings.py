@@ -169,7 +169,8 @@ def _finding(
     cause, role = database.causes[candidate.cause], _role(candidate, first)
     told = told_first(candidate, database)
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
-    if not proofs and first:  # only the ending itself can be shown
+    shows_no_end = cause.id == HEALTHY and diagnosis.outcome.state != "ended_well"  # harmless messages further up show none
+    if first and (not proofs or shows_no_end):  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
         facts |= _context_facts(cause, facts, proofs, context)
