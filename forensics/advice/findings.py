@@ -58,14 +58,14 @@ MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it conti
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     Missing(
-        what="the message itself, which no file of messages has",
-        why="Once you have said what it means, each later report tells it.",
+        what="the meaning of this message, which is in no signature",
+        why="Once you add it, later reports will name it.",
         commands=("forensics signatures new FAMILY.CAUSE {line_to_teach} --into mine",),
         when=("line_to_teach",),
     ),
     Missing(
         what="a line that proves a cause",
-        why="These logs hold no message of a known cause; the causes listed are those whose logs use the most similar words.",
+        why="These logs contain no message of a known cause; the listed causes are those whose logs use the most similar words.",
         commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
     Missing(
@@ -76,34 +76,34 @@ UNPROVEN = (
 )
 NO_END_SHOWN = (  # in the order of how often each settles it
     Missing(
-        what="whether the program still runs, or how it ended",
+        what="whether the program is still running, or how it ended",
         why="The log shows no end. A program that is killed from outside writes nothing about it.",
         commands=("ps -eo pid,etime,stat,args",),
     ),
     Missing(
-        what="what the machine says of that moment",
-        why="A kill for lack of memory, a crash in native code and a lost GPU stand in the kernel's log alone.",
+        what="what the machine logged at that moment",
+        why="Only the kernel's log shows a kill for lack of memory, a crash in native code or a lost GPU.",
         commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
     Missing(
         what="the exit status, from whoever started it",
-        why="A scheduler, a container runtime or a shell keeps it: 0 is a good end; 137 a kill, mostly for memory - "
-        "hold less at once; 139 a crash in native code - update the library; 143 a request to stop - ask who sent it.",
-        commands=("echo $?   # in the shell that started it, right behind it",),
+        why="A scheduler, a container runtime or a shell keeps it: 0 is success; 137 a kill, mostly for memory: hold less at "
+        "once; 139 a crash in native code: update the library; 143 a request to stop: ask who sent it.",
+        commands=("echo $?   # in the shell that started it, right after it",),
     ),
 )
 STILL_RUNS = (
     Missing(
-        what="where its threads stand",
-        why="It was still running, and no stacks were taken, which need py-spy (pip install py-spy): one that waits for ever "
-        "looks like one that works.",
+        what="where its threads are",
+        why="It was still running, and no stacks were taken (they need py-spy: pip install py-spy). From outside, a process "
+        "that waits forever looks like one that works.",
         commands=("forensics stacks PID",),
     ),
 )
 UNLINKED = (
     Missing(
-        what="whether the process that died was the job's",
-        why="Nothing but the time ties it to the job's log, which does not name its pid.",
+        what="whether the process that died belonged to the job",
+        why="Only the time links it to the job's log, which does not name its pid.",
         commands=('PROGRAM > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',),
         unless=("notebook=jupyter|jupyterhub|colab|kaggle|papermill",),  # a server starts its kernels; no shell prints a pid
     ),

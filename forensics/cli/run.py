@@ -91,7 +91,9 @@ def without_stacks(typed: set[str], given: dict[str, object]) -> str:
 
     if "stall_s" not in typed or not given["stall_s"] or py_spy_path():
         return ""
-    return "--stall takes stacks by py-spy, which is not installed (pip install py-spy): a stall will be told without them"
+    return (
+        "--stall takes stacks with py-spy, which is not installed (pip install py-spy): a stall will be reported without stacks"
+    )
 
 
 def _paths(**given: Path | None) -> dict[str, str]:

@@ -104,7 +104,7 @@ def remove_(runs: Runs, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     capture_settings()
     bundles = list(dict.fromkeys(named_run(run) for run in runs))
     if going := [b for b in bundles if is_running(str(b))]:
-        raise UsageError("this run goes on, nothing is removed", str(going[0]))
+        raise UsageError("this run is still going; nothing is removed", str(going[0]))
     for bundle in bundles:
         say(str(bundle))
     if not yes and not (sys.stdin and sys.stdin.isatty() and typer.confirm(f"Remove {len(bundles)} of them?", err=True)):

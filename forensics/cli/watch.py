@@ -185,7 +185,7 @@ class Follower:
         return self._once("diverges", report) if _is_spoiled(report) else None
 
     def _once(self, what: str, report: "Report") -> Happening | None:
-        """Told once for each cause, as the log goes on behind it."""
+        """Told once for each cause, as the log continues after it."""
         if report.causes[0].id in self.told:
             return None
         self.told.add(report.causes[0].id)
@@ -280,7 +280,7 @@ def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], Non
                 time.sleep(pause)
                 continue
         except KeyboardInterrupt:
-            say("forensics watch: ended by you; what was watched goes on")
+            say("forensics watch: stopped by you; what was watched continues")
             return status or INTERRUPTED
         status = max(status, STATUS_OF.get(found.what, 0))
         told(found)

@@ -104,9 +104,9 @@ def test_two_equally_likely_causes_are_undetermined(knowledge: Database) -> None
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        ({"repeated": 3, "progress": 7}, "the log goes on behind it"),
-        ({"repeated": 9}, "the log goes on behind it"),
-        ({"handled": True}, "words there tell of a warning, a retry or a recovery"),
+        ({"repeated": 3, "progress": 7}, "the log continues after it"),
+        ({"repeated": 9}, "the log continues after it"),
+        ({"handled": True}, "its wording suggests a warning, a retry or a recovery"),
         ({}, ""),
     ],
 )
