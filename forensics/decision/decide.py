@@ -172,10 +172,10 @@ def _row_of_last_lines(
 ) -> tuple[Adjustment, ...]:
     """The row of what the last lines show, where they show an error of no known kind."""
     least, owned = structure.MIN_BAD_OF_LAST_ERROR, given.owned
+    if lost := structure.lost_to_end(owned):
+        return _at_least(rows, structure.MIN_BAD_OF_LOST_NUMBERS, structure.LOST_TO_END, lost)
     if probability_of(rows) >= least:
         return ()
-    if lost := structure.lost_to_end(owned):
-        return _at_least(rows, least, structure.LOST_TO_END, lost)
     if given.exit_status(database) == 0:
         return ()
     if stop := structure.stopped_at_work(owned, lane, database):
