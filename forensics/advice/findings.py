@@ -175,7 +175,7 @@ def _finding(
         facts |= _context_facts(cause, facts, proofs, context)
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
         facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
-    known = facts | ({UNEXPLAINED: "nothing given says why", **recorded_limits(context)} if first else {})
+    known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
