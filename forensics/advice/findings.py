@@ -39,7 +39,7 @@ from forensics.model import (
     Value,
     shows_slow_down,
 )
-from forensics.model.answers import OUTCOME_LINE, line_by_words
+from forensics.model.answers import LOST_NUMBERS, OUTCOME_LINE, line_by_words
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.base import EVENT_TITLE, nothing_near
 from forensics.readers.lanes.line_classes import failure_test, is_low_severity
@@ -117,13 +117,24 @@ def findings(
     reasons: Sequence[Proof] = (),
     around: LinesAround = nothing_near,
 ) -> tuple[Finding, ...]:
-    """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only.
+    """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only, and for lost
+    numbers of a run that ended well.
 
     `reasons`: lines that most likely say why it ended, if no line proves a cause. They come first in the evidence of the first
     finding. `around`: gives the lines around a line of evidence; they may name the place.
     """
     both = enumerate(diagnosis.candidates)
-    return tuple(_finding(c, i == 0, diagnosis, database, context, reasons, around) for i, c in both)
+    found = (_finding(c, i == 0, diagnosis, database, context, reasons, around) for i, c in both)
+    return tuple(_with_remedies(f, database, context) if _is_lost_result(f, diagnosis) else f for f in found)
+
+
+def _is_lost_result(found: Finding, diagnosis: Diagnosis) -> bool:
+    return diagnosis.verdict == "no_crash" and any(p.signature in LOST_NUMBERS for p in found.evidence[:1])
+
+
+def _with_remedies(found: Finding, database: Database, context: JobContext) -> Finding:
+    facts = case_facts(found.facts, context)
+    return replace(found, remediations=fitting_remedies(database.causes[found.id], facts, context.environment, "", ()))
 
 
 def open_questions(
@@ -169,7 +180,8 @@ def _finding(
     cause, role = database.causes[candidate.cause], _role(candidate, first)
     told = told_first(candidate, database)
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
-    if not proofs and first:  # only the ending itself can be shown
+    shows_no_end = cause.id == HEALTHY and diagnosis.outcome.state != "ended_well"  # harmless messages further up show none
+    if first and (not proofs or shows_no_end):  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
         facts |= _context_facts(cause, facts, proofs, context)

@@ -8,6 +8,7 @@ The probability of a cause is P(it ended badly) x P(this cause | it ended badly)
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import exp, log
 
 from msgspec.structs import replace
@@ -171,10 +172,10 @@ def _row_of_last_lines(
 ) -> tuple[Adjustment, ...]:
     """The row of what the last lines show, where they show an error of no known kind."""
     least, owned = structure.MIN_BAD_OF_LAST_ERROR, given.owned
+    if lost := structure.lost_to_end(owned):
+        return _at_least(rows, structure.MIN_BAD_OF_LOST_NUMBERS, structure.LOST_TO_END, lost)
     if probability_of(rows) >= least:
         return ()
-    if lost := structure.lost_to_end(owned):
-        return _at_least(rows, least, structure.LOST_TO_END, lost)
     if given.exit_status(database) == 0:
         return ()
     if stop := structure.stopped_at_work(owned, lane, database):
@@ -285,7 +286,9 @@ def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
 def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Database) -> Outcome:
     lane = outcome_features.worst_lane(given.lanes)
     state = _state(given, bad, first, lane, database)
-    lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
+    shows_no_end = first.cause == HEALTHY and state != "ended_well" and lane  # harmless messages further up show none
+    telling = () if shows_no_end else first.owned
+    lines = [(o.observation.source, p.line, p.text) for o in telling for p in o.observation.proofs[:1]]
     why = WHY[state]
     if state == "failed":
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
@@ -382,9 +385,10 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
     """Observations that ended nothing, and those of others, the weightiest first. Evidence of the first cause is not repeated."""
     shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
     listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
+    more = _further_lines(given.owned)
     made: dict[tuple[str, int], Notice] = {}
     for o in sorted(given.owned, key=lambda o: _rank_of_notice(o, database)):
-        if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
+        if o.observation.cause == HEALTHY or id(o) in shown or id(o) in more or not o.observation.proofs:
             continue
         among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)
         if bad >= ENDED_BADLY and among_causes and evidence_tier(o, database) < NOTICE:
@@ -395,6 +399,18 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
             Notice(proof.source, proof.line, proof.text, o.observation.cause, o.owner, _why(o, database)),
         )
     return tuple(made.values())[:MAX_NOTICES]
+
+
+def _further_lines(owned: Sequence[OwnedObservation]) -> set[int]:
+    """The ids of hints that directly follow one of the same cause: the frames of a stack are no notice each."""
+    hints = [o for o in owned if o.observation.weight == "hint" and o.observation.proofs]
+    hints.sort(key=lambda o: (o.observation.source, str(o.observation.cause), o.observation.line))
+    return {
+        id(b)
+        for a, b in pairwise(hints)
+        if (a.observation.source, a.observation.cause) == (b.observation.source, b.observation.cause)
+        and b.observation.line - a.observation.last_line <= MAX_LINES_OF_MESSAGE
+    }
 
 
 def _rank_of_notice(o: OwnedObservation, database: Database) -> tuple[bool, int, int]:

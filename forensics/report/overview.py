@@ -18,6 +18,7 @@ from forensics.report.phrases import (
     duration_text,
     is_guess,
     is_silent,
+    lost_numbers,
     odd_rank,
     remedies,
     shows_no_crash,
@@ -174,6 +175,8 @@ def do_first(report: Report) -> str:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
     if awaited_ranks(report):
         return LOOK_AGAIN
+    if (lost := lost_numbers(report)) and lost.remediations:
+        return lost.remediations[0].action
     if not shows_no_crash(report) and report.missing:
         return f"Find out {report.missing[0].what}: {report.missing[0].command}"
     return ""

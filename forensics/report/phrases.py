@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
-from forensics.model.answers import NO_SIGNATURE
+from forensics.model.answers import LOST_NUMBERS, NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
 from forensics.model.ranks import OddRank, process_text
 
@@ -177,9 +177,20 @@ def what_happened(report: Report) -> str:
         return SILENT_WHY if is_silent(report) else OWN_ERROR if own else GUESSED
     if awaited := awaited_ranks(report):
         return " ".join([MAY_HANG, *map(_awaited, awaited[:MAX_AWAITED])])
+    if lost := lost_numbers(report):
+        return f"{NO_CRASH_BUT} {lost.summary}"
     first = " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
     more = _waited_for(report)
     return " ".join([f"{first}." if more and first[-1:] not in FULL_STOPS else first, *more])  # a quoted message has no full stop
+
+
+NO_CRASH_BUT = "No crash is shown, but look at its numbers before you use its result."
+
+
+def lost_numbers(report: Report) -> Finding | None:
+    """What the numbers of a run show against its result, if it ended well and nothing else is told of it; None if nothing."""
+    others = also_possible(report) if shows_no_crash(report) else []
+    return next((f for f in others if f.evidence and f.evidence[0].signature in LOST_NUMBERS), None)
 
 
 MAY_HANG = "Nothing shows whether it hangs. The positions of its ranks show which one would keep the others waiting."
