@@ -52,7 +52,7 @@ SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_sa
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 INSTALLED = "installed"  # the packages that the log names with their releases, one a line: `torch 2.4.0`
-UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
+UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "the given logs do not say why"
 POSSIBLE_SIGN = "possible_sign"  # of a report that shows no crash: the place of the first line that could be a sign of one
 READ_FACTS = (
     *ACTIVATION_FACTS, *AMOUNT_FACTS, *STACK_FACTS, *STANDING_FACTS, *STATUS_FACTS, *LIBRARY_FACTS, *FAILING_FACTS, *SAVED_FACTS,

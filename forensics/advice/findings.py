@@ -194,7 +194,7 @@ def _finding(
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
         facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
     facts |= _possible_signs(diagnosis) if first and diagnosis.verdict == "no_crash" else {}
-    known = facts | ({UNEXPLAINED: "nothing given says why", **recorded_limits(context)} if first else {})
+    known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:

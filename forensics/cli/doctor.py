@@ -276,7 +276,7 @@ MARKS = {"ok": "ok", "limited": "partly", "missing": "missing", "absent": "-"}
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects instead of a table.")] = False,
 ) -> None:
-    """Say what an analysis can read on this machine, what reports lack otherwise, and the command that mends it.
+    """Show what an analysis can read on this machine, what reports lack without it, and the command that fixes it.
 
     \b
     Examples:

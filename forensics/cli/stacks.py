@@ -25,7 +25,7 @@ def stacks(
     save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
     output: Output = None,
 ) -> None:
-    """Show where all processes of a running job stand now, those that stand at one place together.
+    """Show where all processes of a running job are now; those at the same place are grouped.
 
     \b
     Examples:
