@@ -83,10 +83,14 @@ def test_for_what_a_rank_waits_tells_its_kind(kernel: str, inner: str, kind: str
     assert (odd.rank, odd.kind, told in odd.doing) == (1, kind, True)
 
 
+@pytest.mark.parametrize("kernel", ["", "futex"])  # in which the kernel waits for no file
 @pytest.mark.parametrize(("line", "kind"), [(20, "lock"), (12, "outside")])
-def test_two_threads_of_one_rank_that_both_wait_where_no_other_does_wait_for_each_other(line: int, kind: str) -> None:
+def test_two_threads_of_one_rank_that_both_wait_where_no_other_does_wait_for_each_other(
+    line: int, kind: str, kernel: str
+) -> None:
     def rank(number: int, frames: str, at: int) -> list[str]:
-        return [*stack(number, frames), f'Thread 9{number} (idle): "compactor"', f"    compact (/run/c.py:{at})"]
+        head = stack(number, frames, kernel=kernel)
+        return [*head, f'Thread 9{number} (idle): "compactor"', f"    compact (/run/c.py:{at})"]
 
     (odd,) = drawn(rank(0, IN_CALL, 12), rank(1, "write (/run/t.py:21)|main (/run/s.py:9)", line), rank(2, IN_CALL, 13)).odd
     assert (odd.rank, odd.kind, "compactor" in odd.doing) == (1, kind, kind == "lock")
