@@ -107,7 +107,9 @@ def test_the_one_exception_of_no_rank_is_that_of_the_rank_which_went_to_another_
 
 @pytest.mark.parametrize(("in_thread", "kind"), [(True, "raised"), (False, "outside")])
 def test_a_rank_that_waits_for_a_thread_is_told_with_the_exception_that_ended_one(in_thread: bool, kind: str) -> None:
-    raised = Ended("it raised OSError", Frame("/run/s.py", 26, "run"), PLACE, "code.exception", kind="raised", in_thread=in_thread)
+    raised = Ended(
+        "it raised OSError", Frame("/run/s.py", 26, "run"), PLACE, "code.exception", kind="raised", in_thread=in_thread
+    )
     waits = f"put (/usr/lib/python3.11/queue.py:140)|{LOADS}"
     (odd,) = drawn(stack(0, IN_CALL), stack(1, waits), stack(2, IN_CALL), ends=Ends(raised=(raised,))).odd
     assert (odd.kind, odd.place and odd.place.line, "another thread" in odd.doing) == (kind, 26 if in_thread else 7, True)
