@@ -22,7 +22,7 @@ from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at,
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
 from forensics.ranks.observation import at
-from forensics.ranks.pairs import left_by_peer, peer_of
+from forensics.ranks.pairs import circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
@@ -36,7 +36,8 @@ SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a program waits for the gradients of others
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
-LEFT_PAIR = "it left out its part of the {} in which rank {} waits for it, and is in"
+LEFT_PAIR = "it left out its part of the {their} in which rank {other} waits for it, and is in {own}"
+IN_CIRCLE = "it waits in {own} for rank {other}, which waits in {their}, in a circle: one of these left a call out"
 QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
@@ -271,14 +272,15 @@ def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[i
     pairs = {rank: one.peer for rank, one in stands.items() if one.peer is not None}
     if case.ended or not all(one.call for one in stands.values()):
         return ()
-    left = left_by_peer(pairs, {*stands, *missing} - pairs.keys())
-    return tuple(_of_pair(case, rank, first, stands) for rank, first in left.items())
+    if left := left_by_peer(pairs, {*stands, *missing} - pairs.keys()):
+        return tuple(_of_pair(case, rank, first, stands, LEFT_PAIR) for rank, first in left.items())
+    return tuple(_of_pair(case, rank, peer, stands, IN_CIRCLE) for rank, peer in circle_of(pairs).items())
 
 
-def _of_pair(case: RankCase, rank: int, first: int, waiting: Mapping[int, _Stand]) -> OddRank:
-    """A rank that is in another call than that between two ranks in which `first` waits for it."""
-    own, their = waiting.get(rank), waiting[first]
-    text = f"{LEFT_PAIR.format(their.call, first)} {own.call}" if own else NO_STACK
+def _of_pair(case: RankCase, rank: int, other: int, waiting: Mapping[int, _Stand], said: str) -> OddRank:
+    """A rank that waits in a call while `other` waits in one between two ranks. `said`: how these two stand to each other."""
+    own, their = waiting.get(rank), waiting[other]
+    text = said.format(own=own.call, their=their.call, other=other) if own else NO_STACK
     kind: Kind = "left_out" if own else "no_dump"
     proofs = (*(own.proofs if own else ()), *their.proofs[:1])
     more = {"call": their.call, "place": own and own.frame, "others": their.frame, "proofs": proofs}

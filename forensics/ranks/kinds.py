@@ -17,6 +17,7 @@ from msgspec import Struct
 from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.doing import OUTSIDE_WAIT, UNTOLD
 from forensics.ranks.hooks import BY_NAME
+from forensics.ranks.pairs import PAIR_CALLS
 
 BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 UNNAMED = ("a collective call", "one call")  # of calls that may be different ones
@@ -45,8 +46,8 @@ class Apart(Struct, frozen=True):
 
     @property
     def is_same_operation(self) -> bool:
-        """Have both calls one name?"""
-        return self.own == self.usual and self.own not in UNNAMED
+        """Have both calls one name, and are they none between two ranks, which may be of one group?"""
+        return self.own == self.usual and self.own not in (*UNNAMED, *PAIR_CALLS)
 
 
 # The first row that is shown tells the kind. Calls of one operation and one group meet, so at two lines they are of two groups.

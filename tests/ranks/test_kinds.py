@@ -1,5 +1,7 @@
 """Each kind is told by its own evidence, and where that is thin, the nearest other kind is told with it."""
 
+from pathlib import Path
+
 import pytest
 
 from forensics.database import Database
@@ -30,6 +32,7 @@ PLACE = ProofPlace("job.log", 3, "text")
         (Apart("all_reduce", "all_reduce", is_behind=True), "other_call"),  # it may have left the other one out
         (Apart("a collective call", "a collective call"), "other_call"),
         (Apart("all_gather", "all_reduce"), "other_call"),
+        (Apart("recv", "recv"), "other_call"),
     ],
 )
 def test_of_ranks_in_two_calls_the_first_evidence_tells_the_kind(shown: Apart, kind: str) -> None:
@@ -151,10 +154,20 @@ def test_the_nearest_other_kind_is_told_where_the_evidence_is_thin() -> None:
     assert sure.rival == ""
 
 
-def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: object, knowledge: Database) -> None:
-    from pathlib import Path
+@pytest.mark.parametrize(("name", "ranks"), [("rank{}", [0, 1]), ("part{}", None)])
+def test_where_nobody_waits_in_a_call_only_files_that_name_ranks_tell_them(
+    name: str, ranks: list[int] | None, tmp_path: Path, knowledge: Database
+) -> None:
+    """All ranks wait for something outside of the job."""
+    for rank in (0, 1):
+        (tmp_path / f"{name.format(rank)}.txt").write_text("\n".join(stack(None, LOADS, 30 + rank)[1:]) + "\n")
+    found = analyze_paths([tmp_path], "job", knowledge).ranks
+    assert ranks == (found and [row.rank for row in found.rows])
+    assert found is None or found.odd == ()
 
-    folder = Path(str(tmp_path)) / "stacks"
+
+def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: Path, knowledge: Database) -> None:
+    folder = tmp_path / "stacks"
     folder.mkdir()
     for rank, pid in enumerate((25, 27, 31)):
         text = stack(None, LOADS if rank == 1 else IN_CALL, pid)[1:]
