@@ -6,7 +6,15 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
+from forensics.advice.case import (
+    EARLIER_CAUSES,
+    NAMED_PLACE,
+    POSSIBLE_SIGN,
+    REASON_PLACE,
+    UNEXPLAINED,
+    case_facts,
+    recorded_limits,
+)
 from forensics.advice.evidence import deaths_of, facts_of, further_events, own_lines, proofs_of, told_first
 from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
@@ -180,13 +188,12 @@ def _finding(
     cause, role = database.causes[candidate.cause], _role(candidate, first)
     told = told_first(candidate, database)
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
-    shows_no_end = cause.id == HEALTHY and diagnosis.outcome.state != "ended_well"  # harmless messages further up show none
-    if first and (not proofs or shows_no_end):  # only the ending itself can be shown
-        proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    proofs = _or_ending(proofs, cause, diagnosis) if first else proofs
     if first:
         facts |= _context_facts(cause, facts, proofs, context)
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
         facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
+    facts |= _possible_signs(diagnosis) if first and diagnosis.verdict == "no_crash" else {}
     known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
@@ -210,6 +217,13 @@ def _finding(
         ranks=_ranks(told),
     )
     return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _or_ending(proofs: tuple[Proof, ...], cause: Cause, diagnosis: Diagnosis) -> tuple[Proof, ...]:
+    """`proofs`; where there are none, or where harmless messages further up show no end, the lines of the ending itself."""
+    if proofs and (cause.id != HEALTHY or diagnosis.outcome.state == "ended_well"):
+        return proofs
+    return tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
 
 
 def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContext) -> Finding:
@@ -373,6 +387,13 @@ def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_RECOVERY_LINES:]
+
+
+def _possible_signs(diagnosis: Diagnosis) -> dict[str, Value]:
+    """Where the first of the subject's lines stands that could be a sign of a crash; empty if there is none."""
+    told = [(p.source, p.line) for p in _recovered_lines(diagnosis)]
+    told += [(n.source, n.line) for n in diagnosis.notices if n.owner == "mine"]
+    return {POSSIBLE_SIGN: place_of_line(Proof(*min(told), "", OUTCOME_LINE, "hint"))} if told else {}
 
 
 def _role(candidate: Candidate, first: bool) -> Role:
