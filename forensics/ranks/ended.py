@@ -25,6 +25,7 @@ from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.teardown import IN_THREAD
 from forensics.readers.torch.rank_places import tagged_ranks
 from forensics.readers.torch.told_calls import told_calls
 
@@ -73,7 +74,7 @@ class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
     an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
     differ; `call`: the function of PyTorch that made it; `group`: how the program calls its group. `kind`: how it keeps others
-    waiting."""
+    waiting. `in_thread`: an exception ended a thread other than the main one."""
 
     text: str
     frame: Frame | None
@@ -84,6 +85,7 @@ class Ended(Struct, frozen=True):
     call: str = ""
     kind: Kind = "left"
     group: str = ""
+    in_thread: bool = False
 
 
 class Ends(Struct, frozen=True):
@@ -153,7 +155,8 @@ def _raised(events: Iterable[Observation], knowledge: Database) -> tuple[Ended, 
 
 
 def _ended(event: Observation, cause: str) -> Ended:
-    return Ended(_text(event), _frame(event), _place(event), cause, kind="raised" if "exc_type" in event.fields else "left")
+    kind: Kind = "raised" if "exc_type" in event.fields else "left"
+    return Ended(_text(event), _frame(event), _place(event), cause, kind=kind, in_thread=IN_THREAD in event.fields)
 
 
 def _with_sizes(end: Ended, told: Ended | None) -> Ended:

@@ -6,12 +6,14 @@ Over gloo tensors of different sizes end a rank that gets more than it expects.
 
 rank 1 got 112 bytes where it expects 96, in all_reduce     -> rank 1, or rank 2, from which they came: one is not as the others
 rank 1 got them at evaluate (loops.py:35), where the others are at train_epoch (loops.py:22)   -> rank 1 made another call
+rank 2, from which they came, is there, and the others are not                                 -> rank 2 made another call
 
 A rank that gets less than it expects reads on, so the one that ends is the odd one only if its own tensor is the smaller. Dumps
 of two others tell it: where they are alike, it is the one without a dump.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -64,14 +66,37 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     last = [call for r in case.dumps if r != rank and (call := case.last_call(r))]
     if sum(call.seq == max(c.seq for c in last) for call in last) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
-    step = FROM.get(end.call or next((call.op for call in last), ""), 0)
-    sender = (rank + step) % case.world if case.world > MIN_ALIKE else rank
-    if sender == rank or (sender in there and end.frame and there[sender].place != end.frame.place):
-        text = f"{shown}: its tensor is smaller than those of the others, or that of the rank which sent them is larger"
+    sender = _sender(case, rank, end, last)
+    if few := _at_other_line(end, rank, sender, there):
+        usual = next((frame for r, frame in sorted(there.items()) if r not in few), end.frame)
+        text = f"rank {rank} got {end.received} bytes from rank {sender} and expects {end.expected}: {OTHER_CALL}"
+        return tuple(_odd(case, r, replace(end, frame=there[r]), "other_call", text, usual) for r in few)
+    if sender == rank or end.frame is None or (sender in there and there[sender].place != end.frame.place):
+        whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
+        text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _sender(case: RankCase, rank: int, end: Ended, last: Sequence[Call]) -> int:
+    """The rank from which the bytes came, by the operation as a stack, dumps or the lines of others tell it; `rank` itself where
+    nothing does. `last`: the last calls of others in their dumps."""
+    told = (end.call, *(call.op for call in last), *(one.call for _, one in sorted(case.gave_up.items())))
+    step = FROM.get(next(filter(None, told), ""), 0)
+    return (rank + step) % case.world if case.world > MIN_ALIKE else rank
+
+
+def _at_other_line(end: Ended, rank: int, sender: int, there: Mapping[int, Frame]) -> list[int]:
+    """The ranks at the line of the one that sent the bytes, where `rank`, which got them, is at another line with more of them:
+    one call has one size. Where nothing tells the line of `rank`, it is not that one if others are elsewhere."""
+    if sender not in there:
+        return []
+    at, own = there[sender].place, end.frame.place if end.frame else ""
+    few = [r for r, frame in there.items() if frame.place == at]
+    more = [r for r, frame in there.items() if frame.place != at and (not own or frame.place == own)]
+    return sorted(few) if own != at and more and len(few) < len(more) + 1 else []
 
 
 def _is_behind(case: RankCase, own: Frame, others: Frame) -> bool:

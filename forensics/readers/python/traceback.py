@@ -276,10 +276,10 @@ def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
 
 
 def _call_group(rows: list[ParsedLine], frame: Line | None) -> dict[str, Value]:
-    """The name of the group that the program gives to the collective call in which it stands, as its code is printed."""
+    """The collective call in which a program stands, and the name of the group that it gives to it, as its code is printed."""
     code = next((below.message for row, below in pairwise(rows) if row.line is frame), "")
     found = PATTERNS.collective_call.search(code)
-    return {"call_group": found["group"] or DEFAULT_GROUP} if found else {}
+    return {"call_group": found["group"] or DEFAULT_GROUP, "python_call": found["call"]} if found else {}
 
 
 def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
