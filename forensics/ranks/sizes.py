@@ -25,6 +25,7 @@ from forensics.ranks.kinds import LEFT_LOOP, Apart, kind_apart
 
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
+ONE_NUMBER, MIN_TIMES_LARGER = 8, 4  # bytes, and how many times as large: a gradient and a count, no two forms of one tensor
 OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
 
 
@@ -72,6 +73,8 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
         text = f"rank {rank} got {end.received} bytes from rank {sender} and expects {end.expected}: {OTHER_CALL}"
         return tuple(_odd(case, r, replace(end, frame=there[r]), "other_call", text, usual) for r in few)
     if sender == rank or end.frame is None or (sender in there and there[sender].place != end.frame.place):
+        if end.frame is None and MIN_TIMES_LARGER * end.expected <= end.received and end.expected <= ONE_NUMBER:
+            return (_odd(case, rank, end, "other_call", f"{shown}, as of a single number: {OTHER_CALL}", others),)
         whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
         text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)

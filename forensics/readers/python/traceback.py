@@ -82,9 +82,10 @@ def _frames(messages: Sequence[str]) -> list[CodeFrame]:
 
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
+EXITED_CHILD = "ProcessExitedException"  # of torch.multiprocessing: a process that it spawned ended without an exception
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
-    *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "SystemExit"),
+    *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", EXITED_CHILD, "SystemExit"),
     *("DeadKernelError", "PapermillExecutionError", "CellExecutionError", "RayActorError", "ActorDiedError"),
     *("ActorUnavailableError", "RayGetError", "WorkerCrashedError", "NodeDiedError", "OwnerDiedError", "ObjectLostError"),
     *("TrainingFailedError", "HorovodInternalError", "EngineDeadError", "AsyncEngineDeadError", "BrokenProcessPool"),
@@ -129,7 +130,8 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region) | _own_sentence(rows[:place])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region) | _ended_child(fields)
+    fields |= _own_sentence(rows[:place])
     return Record(
         kind="traceback",
         first=region.number,
@@ -181,6 +183,17 @@ def _child(region: Region) -> dict[str, Value]:
     if found["spawned"]:
         return {"local_rank": int(found["spawned"])}
     return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
+
+
+def _ended_child(fields: dict[str, Value]) -> dict[str, Value]:
+    """The number of a child process that torch.multiprocessing spawned and that ended without an exception, and how it ended."""
+    found = PATTERNS.ended_child.fullmatch(str(fields.get("exc_message", "")))
+    if found is None or not str(fields["exc_type"]).endswith(EXITED_CHILD):
+        return {}
+    how: dict[str, Value] = (
+        {"exit_code": int(found["exit_code"])} if found["exit_code"] else {"signal_name": found["signal_name"]}
+    )
+    return {"local_rank": int(found["number"]), **how}
 
 
 def _told(found: re.Match[str]) -> dict[str, Value]:
