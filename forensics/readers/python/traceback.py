@@ -130,8 +130,7 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region) | _ended_child(fields)
-    fields |= _own_sentence(rows[:place])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region, fields) | _own_sentence(rows[:place])
     return Record(
         kind="traceback",
         first=region.number,
@@ -174,12 +173,12 @@ def _own_sentence(rows: list[ParsedLine]) -> dict[str, Value]:
     return {OWN_SENTENCE: 1} if raises else {}
 
 
-def _child(region: Region) -> dict[str, Value]:
-    """The number of the child process that the line before names: as torch.multiprocessing counts the processes that it spawned,
+def _child(region: Region, fields: dict[str, Value]) -> dict[str, Value]:
+    """The number of the child process that the line before names, or the message: as torch.multiprocessing counts the processes that it spawned,
     and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
     found = PATTERNS.child_head.match(before[-1].text) if (before := region.lines_before()) else None
     if found is None:
-        return {}
+        return _ended_child(fields)
     if found["spawned"]:
         return {"local_rank": int(found["spawned"])}
     return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
