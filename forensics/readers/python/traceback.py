@@ -174,8 +174,9 @@ def _own_sentence(rows: list[ParsedLine]) -> dict[str, Value]:
 
 
 def _child(region: Region, fields: dict[str, Value]) -> dict[str, Value]:
-    """The number of the child process that the line before names, or the message: as torch.multiprocessing counts the processes that it spawned,
-    and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
+    """The number of the child process that the line before names, or the message, as torch.multiprocessing counts the processes
+    that it spawned, and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as
+    it likes."""
     found = PATTERNS.child_head.match(before[-1].text) if (before := region.lines_before()) else None
     if found is None:
         return _ended_child(fields)
