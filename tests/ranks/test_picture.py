@@ -376,6 +376,15 @@ def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> No
     assert found.named == "rank 1 (pid 4711 on gpu-05, GPU 3)"
 
 
+@pytest.mark.parametrize("by_logs", [True, False])
+def test_a_rank_that_ended_after_all_dumps_is_told_by_the_logs(by_logs: bool) -> None:
+    """A launcher ends the others at once, so none of them tells that it waited."""
+    dumps = job({r: [call(n) for n in range(20)] for r in range(3)})
+    killed = Ended("it was ended by SIGKILL", None, ProofPlace("job.log", 9, "exitcode: -9"), "process.worker_died")
+    found = odd(dumps, ends=Ends({1: killed}), written=written(dumps, 30), by_logs=by_logs)
+    assert [(one.rank, one.kind) for one in found] == ([(1, "left")] if by_logs else [])
+
+
 def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:
     """Gloo counts the call that failed as finished, so all dumps look alike."""
     dumps = job({r: [call(1), call(2)] for r in range(4)}, backend="gloo")
