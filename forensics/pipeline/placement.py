@@ -127,7 +127,8 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
         return True
     if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
         return False
-    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
+    by_hand = [r for r in looked if all(one.taken is None for one in r.stacks)]  # what `stacks` writes is never quoted
+    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in by_hand)
     return not is_quoted and not any(r.dump for r in analyses) and looks(analyses) != "hang"
 
 
