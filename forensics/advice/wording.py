@@ -37,7 +37,9 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
     "Kubernetes has started it again {restarts} time(s).",
 )
-WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
+WORKER_SENTENCE = (
+    "It was raised in {raised_in_worker}; the traceback of the process that waited for it contains that of the worker."
+)
 GROWTH_SENTENCE = "Memory grew to the end: {grew_series} from {grew_from_bytes} to {grew_to_bytes} in {grew_readings} readings."
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths {{where}}."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
@@ -135,7 +137,9 @@ def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
     pod, namespace = str(named.get("pod", "")), str(named.get("namespace") or facts.get("namespace") or "")
     workload = str(facts.get("workload") or workload_of(pod))
     if ANY_WORKLOAD in template and workload.startswith("job/"):
-        template = f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and make it anew with the new limit"
+        template = (
+            f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and create it again with the new limit"
+        )
     elif workload:
         template = template.replace(ANY_WORKLOAD, workload)
     if namespace and "{namespace}" not in template and not OF_NODES_PATTERN.search(template):
