@@ -138,8 +138,10 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or of_told_call(case) or _outside_alone(case)
-    if not odd and by_logs and case.gave_up and (told := picture_of_ends(case)):
+    if not odd and by_logs and (case.gave_up or case.ended) and (told := picture_of_ends(case)):
         odd = told.odd  # they ended after the dumps were made
+    if late and any(o.rank == late.rank for o in odd):  # of the others' dumps the moment may have been an earlier one
+        odd = tuple(o for o in odd if o.rank == late.rank or o.kind != "elsewhere")
     odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)
     edges = tuple(sorted({(e.rank, e.other) for e in found.edges}))
     rows = tuple(_row(case, r, found) for r in range(case.world))

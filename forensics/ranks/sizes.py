@@ -25,6 +25,7 @@ from forensics.ranks.kinds import LEFT_LOOP, Apart, kind_apart
 
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
+ONE_NUMBER, MIN_TIMES_LARGER = 8, 4  # bytes, and how many times as large: a gradient and a count, no two forms of one tensor
 OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
 
 
@@ -52,8 +53,7 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     there = {r: e.frame for r, e in case.gave_up.items() if r != rank and e.frame}
     there |= {r: line for r in case.dumps if r != rank and (c := case.last_call(r)) and (line := case.line_of(r, c))}
-    shown = f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
-    others = next((frame for _, frame in sorted(there.items())), None)
+    shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
     if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
         kind = kind_apart(Apart(end.call, "", loop="left" if _is_behind(case, end.frame, others) else ""))
         return (_odd(case, rank, end, kind, f"{shown}: {LEFT_LOOP if kind == 'other_batches' else OTHER_CALL}", others),)
@@ -66,18 +66,30 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     last = [call for r in case.dumps if r != rank and (call := case.last_call(r))]
     if sum(call.seq == max(c.seq for c in last) for call in last) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
-    sender = _sender(case, rank, end, last)
+    return _of_sender(case, rank, end, there, _sender(case, rank, end, last))
+
+
+def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame], sender: int) -> tuple[OddRank, ...]:
+    """Which of two ranks differs, the one that ended or the one from which the bytes came, by the lines that are known; both
+    where nothing tells it. `sender`: `rank` itself where it is not known."""
+    shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
     if few := _at_other_line(end, rank, sender, there):
         usual = next((frame for r, frame in sorted(there.items()) if r not in few), end.frame)
         text = f"rank {rank} got {end.received} bytes from rank {sender} and expects {end.expected}: {OTHER_CALL}"
         return tuple(_odd(case, r, replace(end, frame=there[r]), "other_call", text, usual) for r in few)
     if sender == rank or end.frame is None or (sender in there and there[sender].place != end.frame.place):
+        if end.frame is None and MIN_TIMES_LARGER * end.expected <= end.received and end.expected <= ONE_NUMBER:
+            return (_odd(case, rank, end, "other_call", f"{shown}, as of a single number: {OTHER_CALL}", others),)
         whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
         text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _shown(end: Ended) -> str:
+    return f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
 
 
 def _sender(case: RankCase, rank: int, end: Ended, last: Sequence[Call]) -> int:

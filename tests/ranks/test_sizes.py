@@ -78,6 +78,20 @@ def test_where_the_lines_of_all_others_are_known_those_of_the_fewer_are_odd(line
     assert all(one.place and one.place.line == 100 for one in found.odd if one.rank == 2)
 
 
+@pytest.mark.parametrize(
+    ("received", "expected", "kind"), [(388, 4, "other_call"), (8, 4, "other_shape"), (112, 96, "other_shape")]
+)
+def test_a_single_number_where_others_give_many_is_another_call(received: int, expected: int, kind: str) -> None:
+    """Nothing tells the line of rank 1."""
+    proof = ProofPlace("job.log", 2, SIZES)
+    gave_up = {rank: Ended("it gave up", Frame("/run/train.py", 10, "step"), proof, "") for rank in (0, 2)}
+    found = picture(
+        (), (), Ends({1: Ended("it was ended by SIGABRT", None, proof, "", received, expected)}, gave_up), by_logs=True
+    )
+    assert found is not None and [(one.rank, one.kind) for one in found.odd] == [(1, kind)]
+    assert found.odd[0].rival.startswith("it makes another call") == (kind == "other_shape")
+
+
 def ended(*dumps: Dump) -> RankPicture:
     proof = ProofPlace("job.log", 2, SIZES)
     own = {1: Ended("it was ended by SIGABRT", Frame("/run/train.py", 10, "step"), proof, "", 112, 96, "all_reduce")}
