@@ -52,7 +52,8 @@ SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_sa
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 INSTALLED = "installed"  # the packages that the log names with their releases, one a line: `torch 2.4.0`
-UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
+UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "the given logs do not say why"
+POSSIBLE_SIGN = "possible_sign"  # of a report that shows no crash: the place of the first line that could be a sign of one
 READ_FACTS = (
     *ACTIVATION_FACTS, *AMOUNT_FACTS, *STACK_FACTS, *STANDING_FACTS, *STATUS_FACTS, *LIBRARY_FACTS, *FAILING_FACTS, *SAVED_FACTS,
     *DISK_FACTS, *PHASE_FACTS, *OWN_WORDS_FACTS, *GREW_FACTS,
@@ -66,7 +67,7 @@ def case_fields() -> set[str]:
         EVIDENCE_FACT, AROUND_FACT, EVIDENCE_PLACE, REASON_PLACE, LINE_TO_TEACH, NAMED_PLACE, QUIET_RANKS, UNEXPLAINED,
         EARLIER_CAUSES, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "allocated_percent", "machine",
         "shm_space", "loop_device", "own_folder", "package", "distribution", "old_name", "successor", "gone_in", "lock_holder",
-        "held_lock", "lock_threads", "lock_circle", *PLACED_FACTS,
+        "held_lock", "lock_threads", "lock_circle", POSSIBLE_SIGN, *PLACED_FACTS,
     }  # fmt: skip
     return {*own, *numbers, *READ_FACTS, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

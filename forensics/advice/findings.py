@@ -6,7 +6,15 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
+from forensics.advice.case import (
+    EARLIER_CAUSES,
+    NAMED_PLACE,
+    POSSIBLE_SIGN,
+    REASON_PLACE,
+    UNEXPLAINED,
+    case_facts,
+    recorded_limits,
+)
 from forensics.advice.evidence import deaths_of, facts_of, further_events, own_lines, proofs_of, told_first
 from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
@@ -39,7 +47,7 @@ from forensics.model import (
     Value,
     shows_slow_down,
 )
-from forensics.model.answers import OUTCOME_LINE, line_by_words
+from forensics.model.answers import LOST_NUMBERS, OUTCOME_LINE, line_by_words
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.base import EVENT_TITLE, nothing_near
 from forensics.readers.lanes.line_classes import failure_test, is_low_severity
@@ -58,14 +66,14 @@ MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it conti
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     Missing(
-        what="the message itself, which no file of messages has",
-        why="Once you have said what it means, each later report tells it.",
+        what="the meaning of this message, which is in no signature",
+        why="Once you add it, later reports will name it.",
         commands=("forensics signatures new FAMILY.CAUSE {line_to_teach} --into mine",),
         when=("line_to_teach",),
     ),
     Missing(
         what="a line that proves a cause",
-        why="These logs hold no message of a known cause; the causes listed are those whose logs use the most similar words.",
+        why="These logs contain no message of a known cause; the listed causes are those whose logs use the most similar words.",
         commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
     Missing(
@@ -76,34 +84,34 @@ UNPROVEN = (
 )
 NO_END_SHOWN = (  # in the order of how often each settles it
     Missing(
-        what="whether the program still runs, or how it ended",
+        what="whether the program is still running, or how it ended",
         why="The log shows no end. A program that is killed from outside writes nothing about it.",
         commands=("ps -eo pid,etime,stat,args",),
     ),
     Missing(
-        what="what the machine says of that moment",
-        why="A kill for lack of memory, a crash in native code and a lost GPU stand in the kernel's log alone.",
+        what="what the machine logged at that moment",
+        why="Only the kernel's log shows a kill for lack of memory, a crash in native code or a lost GPU.",
         commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
     Missing(
         what="the exit status, from whoever started it",
-        why="A scheduler, a container runtime or a shell keeps it: 0 is a good end; 137 a kill, mostly for memory - "
-        "hold less at once; 139 a crash in native code - update the library; 143 a request to stop - ask who sent it.",
-        commands=("echo $?   # in the shell that started it, right behind it",),
+        why="A scheduler, a container runtime or a shell keeps it: 0 is success; 137 a kill, mostly for memory: hold less at "
+        "once; 139 a crash in native code: update the library; 143 a request to stop: ask who sent it.",
+        commands=("echo $?   # in the shell that started it, right after it",),
     ),
 )
 STILL_RUNS = (
     Missing(
-        what="where its threads stand",
-        why="It was still running, and no stacks were taken, which need py-spy (pip install py-spy): one that waits for ever "
-        "looks like one that works.",
+        what="where its threads are",
+        why="It was still running, and no stacks were taken (they need py-spy: pip install py-spy). From outside, a process "
+        "that waits forever looks like one that works.",
         commands=("forensics stacks PID",),
     ),
 )
 UNLINKED = (
     Missing(
-        what="whether the process that died was the job's",
-        why="Nothing but the time ties it to the job's log, which does not name its pid.",
+        what="whether the process that died belonged to the job",
+        why="Only the time links it to the job's log, which does not name its pid.",
         commands=('PROGRAM > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',),
         unless=("notebook=jupyter|jupyterhub|colab|kaggle|papermill",),  # a server starts its kernels; no shell prints a pid
     ),
@@ -117,13 +125,24 @@ def findings(
     reasons: Sequence[Proof] = (),
     around: LinesAround = nothing_near,
 ) -> tuple[Finding, ...]:
-    """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only.
+    """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only, and for lost
+    numbers of a run that ended well.
 
     `reasons`: lines that most likely say why it ended, if no line proves a cause. They come first in the evidence of the first
     finding. `around`: gives the lines around a line of evidence; they may name the place.
     """
     both = enumerate(diagnosis.candidates)
-    return tuple(_finding(c, i == 0, diagnosis, database, context, reasons, around) for i, c in both)
+    found = (_finding(c, i == 0, diagnosis, database, context, reasons, around) for i, c in both)
+    return tuple(_with_remedies(f, database, context) if _is_lost_result(f, diagnosis) else f for f in found)
+
+
+def _is_lost_result(found: Finding, diagnosis: Diagnosis) -> bool:
+    return diagnosis.verdict == "no_crash" and any(p.signature in LOST_NUMBERS for p in found.evidence[:1])
+
+
+def _with_remedies(found: Finding, database: Database, context: JobContext) -> Finding:
+    facts = case_facts(found.facts, context)
+    return replace(found, remediations=fitting_remedies(database.causes[found.id], facts, context.environment, "", ()))
 
 
 def open_questions(
@@ -169,13 +188,13 @@ def _finding(
     cause, role = database.causes[candidate.cause], _role(candidate, first)
     told = told_first(candidate, database)
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
-    if not proofs and first:  # only the ending itself can be shown
-        proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    proofs = _or_ending(proofs, cause, diagnosis) if first else proofs
     if first:
         facts |= _context_facts(cause, facts, proofs, context)
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
         facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
-    known = facts | ({UNEXPLAINED: "nothing given says why", **recorded_limits(context)} if first else {})
+    facts |= _possible_signs(diagnosis) if first and diagnosis.verdict == "no_crash" else {}
+    known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
@@ -198,6 +217,13 @@ def _finding(
         ranks=_ranks(told),
     )
     return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _or_ending(proofs: tuple[Proof, ...], cause: Cause, diagnosis: Diagnosis) -> tuple[Proof, ...]:
+    """`proofs`; where there are none, or where harmless messages further up show no end, the lines of the ending itself."""
+    if proofs and (cause.id != HEALTHY or diagnosis.outcome.state == "ended_well"):
+        return proofs
+    return tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
 
 
 def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContext) -> Finding:
@@ -361,6 +387,13 @@ def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_RECOVERY_LINES:]
+
+
+def _possible_signs(diagnosis: Diagnosis) -> dict[str, Value]:
+    """Where the first of the subject's lines stands that could be a sign of a crash; empty if there is none."""
+    told = [(p.source, p.line) for p in _recovered_lines(diagnosis)]
+    told += [(n.source, n.line) for n in diagnosis.notices if n.owner == "mine"]
+    return {POSSIBLE_SIGN: place_of_line(Proof(*min(told), "", OUTCOME_LINE, "hint"))} if told else {}
 
 
 def _role(candidate: Candidate, first: bool) -> Role:

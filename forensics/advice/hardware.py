@@ -12,7 +12,7 @@ from forensics.database import Database
 from forensics.model import Finding, Observation
 from forensics.model.verdicts import Lane
 
-NO_FAULT = "No hardware fault that is known stands in the kernel's log: no machine check, memory, PCIe, GPU, disk or heat error."
+NO_FAULT = "The kernel's log shows no known hardware fault: no machine check, memory, PCIe, GPU, disk or heat error."
 FAULT = "The kernel's log has signs of a hardware fault, too: {} ({}:{})."
 MAY_BE_FAULT = "The kernel's log has lines that may come from a hardware fault: {} ({}:{})."
 OF_DISKS = "storage.io_error"

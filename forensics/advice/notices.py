@@ -257,8 +257,8 @@ def _pace(one: Observation) -> str | None:
     if one.kind in CHANGED_AT:
         since = f"from step {fields['step_no']} on" if "step_no" in fields else "from this line on"
         waiting = f"{fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""
-        heat = "heat or power held the clocks down" if one.kind == "series/throttled" else ""
-        usual = "slow data, heat, another program on the machine and swapping are the usual reasons"
+        heat = "heat or power limits kept the clocks down" if one.kind == "series/throttled" else ""
+        usual = "the usual reasons are slow data, heat, another program on the machine, and swapping"
         return f"steps became {fields['slower_by']} times slower {since}: {heat or waiting or usual}"
     return None
 

@@ -72,7 +72,7 @@ def _possible(told: Possibility, report: Report) -> Possible:
 
 def _said(report: Report) -> Shown | None:
     found = next((f for f in report.causes if "exc_type" in f.facts and f.evidence), None)
-    return _at(found, "it could still tell an exception") if found else None
+    return _at(found, "it could still print an exception") if found else None
 
 
 def _status(report: Report) -> Shown | None:
@@ -103,12 +103,12 @@ def _ended(report: Report) -> Shown | None:
 
 
 def _went_on(report: Report) -> Shown | None:
-    return _last(report.curves, "it was running by then")
+    return _last(report.curves, "it was already running at that line")
 
 
 def _finite(report: Report) -> Shown | None:
     found = _last([c for c in report.curves if c.kind == "loss"], "")
-    return found._replace(why="the loss was a number there") if found else None
+    return found._replace(why="the loss was still a finite number there") if found else None
 
 
 def _no_gpu(report: Report) -> Shown | None:
@@ -153,8 +153,8 @@ def _statement(status: int) -> Possible:
     """What gives a program such a status, and how to find it."""
     return Possible(
         ("code.exception",),
-        f"A statement ends it so: sys.exit({status}), os._exit({status}) or exit {status}; or it hands on the status of what it"
-        " called last",
+        f"A statement sets this status: sys.exit({status}), os._exit({status}) or exit {status}; or it passes on the status of"
+        " the command that it called last",
         (rf"grep -rnE '\bexit *\(? *{status}\b' --include='*.py' --include='*.sh' .",),
         "Print why on the line before it, or write `set -x` at the top of the script",
     )

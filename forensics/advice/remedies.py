@@ -57,7 +57,7 @@ from forensics.readers.settings.packages import packages_said, says_release
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 READ_AND_DO = "Read {} and the lines around it. {}"
-WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
+WHY_READ_FIRST = "The cause is uncertain; those lines may point to another one."
 CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 MESSAGE_CONDITIONS = ("exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)

@@ -37,7 +37,7 @@ def set_back_first(findings: tuple[Finding, ...], changes: tuple[Change, ...]) -
         return findings
     set_back = " and ".join(f"{c.what} to {c.then} ({c.last} here)" for c in other)
     remedy = Advice(
-        1, "user", f"Set back what the good run had: {set_back}", "It is what differs from a run that went well", (), None
+        1, "user", f"Restore the values of the good run: {set_back}", "This is how it differs from a run that went well", (), None
     )
     rest = (replace(a, rank=a.rank + 1) for a in first.remediations)
     return (replace(first, remediations=(remedy, *rest)), *findings[1:])

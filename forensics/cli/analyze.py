@@ -82,5 +82,5 @@ def _hint_at_batch(paths: list[Path]) -> None:
     names = Counter(NUMBERED.sub("", case[0].name) for case in pipeline.cases_of(paths[0]) if NUMBERED.search(case[0].name))
     alike = max(names.values(), default=0)
     if alike >= SIBLINGS:
-        told = f"forensics: {alike} names here that differ in numbers alone are read as one case; if each is a run of its own:"
+        told = f"forensics: {alike} names here that differ only in numbers are read as one case; if each is a separate run:"
         say(f"{told} forensics batch {shlex.quote(str(paths[0]))}")

@@ -101,7 +101,7 @@ def _said(error: Any) -> UsageError:
         return UsageError(f"{name}: {said}" if error.ctx else said, advice=advice)
     options = [form for p in error.ctx.command.params for form in (*p.opts, *p.secondary_opts)] if error.ctx else []
     near = difflib.get_close_matches(error.option_name, options, 1) or sorted(error.possibilities or ())[:1]
-    of_all = "options stand behind what is read, as in forensics LOG -f html; - is standard input"
+    of_all = "options come after the paths, as in forensics LOG -f html; - is standard input"
     advice = f"did you mean {near[0]}?" if near else of_all if name == "forensics" else f"{path} --help lists them"
     return UsageError(f"{name} has no option {error.option_name}", advice=advice)
 

@@ -89,7 +89,7 @@ def time_of(text: str, option: str) -> float | None:
             return (datetime.now().astimezone() - timedelta(seconds=seconds(text.removeprefix("-")))).timestamp()
         except UsageError as error:
             raise UsageError(
-                f"{option} takes a day, a time or a span, and {text!r} is none", advice="as 2026-11-28 or 2d"
+                f"{option} takes a day, a time or a time span, not {text!r}", advice="as 2026-11-28 or 2d"
             ) from error
 
 
@@ -118,7 +118,7 @@ def is_packed(path: Path) -> bool:
 def remove(bundle: Path) -> None:
     """Delete a bundle; raises UsageError if its run goes on, or if the folder is none."""
     if is_running(str(bundle)):
-        raise UsageError("this run goes on, its folder is not removed", str(bundle))
+        raise UsageError("this run is still going; its folder is not removed", str(bundle))
     if not (bundle / RUN_FILE).is_file():
         raise UsageError("this is no folder of a captured run", str(bundle))
     with files_at(bundle, "cannot be removed"):

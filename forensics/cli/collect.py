@@ -17,7 +17,7 @@ Job = Annotated[str, typer.Option(help="A Slurm job on this node.")]
 Unit = Annotated[str, typer.Option(help="A systemd unit.")]
 Since = Annotated[str, typer.Option(help="How far back the kernel's log and journals are read: 30m, 2h.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file with the suffix .tar.gz.")]
-Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in the bundle by stand-ins.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in the bundle with stand-ins.")]
 Script = Annotated[bool, typer.Option("--script", help="Print a shell script for machines on which nothing can be installed.")]
 
 
@@ -30,7 +30,7 @@ def collect(
     redact: Redact = False,
     script: Script = False,
 ) -> None:
-    """Collect logs and facts on why a job died, in a bundle that `analyze` reads.
+    """Collect logs and facts about why a job died, in a bundle that `analyze` reads.
 
     \b
     Examples:

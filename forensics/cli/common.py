@@ -114,13 +114,13 @@ Output = Annotated[
 OutputPath = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the result to this file or, where it is several files, folder.")
 ]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 for a crash, also for a probably bad end.")]
-Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 for a crash, even if it is only probable.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names with stand-ins.")]
 RedactReport = Annotated[
     bool | None,
     typer.Option(
         "--redact/--no-redact",
-        help="Replace hosts, users, addresses and job names by stand-ins; a brief and an issue have them unless --no-redact.",
+        help="Replace hosts, users, addresses and job names with stand-ins; a brief and an issue have them by default.",
     ),
 ]
 RedactMap = Annotated[
@@ -148,16 +148,16 @@ Incident = Annotated[int | None, typer.Option("--incident", min=1, help="Show th
 EveryIncident = Annotated[bool, typer.Option("--all", help="Show every incident in full, not only the first.")]
 Baseline = Annotated[
     list[Path] | None,
-    typer.Option("--baseline", help="Logs of a good run: messages that it has, too, are not unusual; repeatable."),
+    typer.Option("--baseline", help="Logs of a good run: messages that it also has are not unusual; repeatable."),
 ]
 Since = Annotated[
     str | None,
     typer.Option(
-        help="Only events from then on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
+        help="Only events from this time on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
         " -2h, before the last time in the logs; 7d, before now."
     ),
 ]
-Until = Annotated[str | None, typer.Option(help="Only events up to then.")]
+Until = Annotated[str | None, typer.Option(help="Only events up to this time.")]
 Pid = Annotated[int | None, typer.Option(help="Only events of this process.")]
 Job = Annotated[str | None, typer.Option(help="Only events of this Slurm job, Kubernetes pod or container.")]
 Jobs = Annotated[

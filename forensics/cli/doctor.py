@@ -71,7 +71,7 @@ def _timed(named: tuple[str, tuple[Callable[[], Check], str]]) -> Check:
     try:
         found = check()
     except Exception as error:  # one check that fails says so, the others go on
-        found = _limited(f"could not be looked at: {type(error).__name__}")._replace(lacks="what it tells")
+        found = _limited(f"could not be checked: {type(error).__name__}")._replace(lacks="what it tells")
     mend = found.mend.removeprefix("sudo ") if os.geteuid() == 0 else found.mend
     lacks = found.lacks or (lacks if found.state in ("limited", "missing") else "")
     return found._replace(name=name, lacks=lacks, mend=mend, took_ms=round(1000 * (time.monotonic() - start)))
@@ -138,7 +138,7 @@ def _cgroup() -> Check:
     if version == 2:
         return _ok("version 2: limits, peaks and kills of each group are counted")
     if version == 1:
-        told = _limited("version 1: pressure is not told")
+        told = _limited("version 1: it does not report pressure")
         return told._replace(lacks="how long tasks waited for memory in a group")
     return _missing("no cgroup file system is mounted", "mount | grep cgroup")
 
@@ -191,8 +191,8 @@ def _clock() -> Check:
     except (OSError, AttributeError):
         return _ok(zone)
     if unsure:
-        return _limited(f"{zone}; the clock is not kept in step with others", "sudo timedatectl set-ntp true")
-    return _ok(f"{zone}; kept in step")
+        return _limited(f"{zone}; the clock is not synchronised", "sudo timedatectl set-ntp true")
+    return _ok(f"{zone}; synchronised")
 
 
 def _core_dumps() -> Check:
@@ -253,7 +253,7 @@ CHECKS: dict[str, tuple[Callable[[], Check], str]] = {
     "versions": (_versions, ""),
     "kernel log": (
         _kernel_log,
-        "kills by the kernel, GPU errors, segfaults and disks: what most deaths without a message are shown by",
+        "kills by the kernel, GPU errors, segfaults and disk errors: they explain most deaths without a message",
     ),
     "journal": (_journal, "what the kernel and services said before the last boot"),
     "cgroup": (_cgroup, "the memory limit of a job, and how often it was hit"),
@@ -276,7 +276,7 @@ MARKS = {"ok": "ok", "limited": "partly", "missing": "missing", "absent": "-"}
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects instead of a table.")] = False,
 ) -> None:
-    """Say what an analysis can read on this machine, what reports lack otherwise, and the command that mends it.
+    """Show what an analysis can read on this machine, what reports lack without it, and the command that fixes it.
 
     \b
     Examples:

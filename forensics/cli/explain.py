@@ -90,7 +90,7 @@ NAMES_NOTHING = (
     "  $ forensics explain exit code N          if all that is known is how it ended",
 )
 SETTLES = (
-    "What settles it is how the program went on behind it, and where the program prints it:",
+    "What settles it is how the program continued after it, and where the program prints it:",
     "  $ forensics analyze LOG...               the whole log, and the kernel's if there is one",
     "  $ grep -rn 'WORDS OF THE MESSAGE' .      in the source of the program that printed it",
 )
@@ -110,7 +110,7 @@ UNKNOWN_EXCEPTION = (
 def as_text(found: "Explanation") -> Iterator[str]:
     """The lines that a person reads."""
     if found.names_nothing:
-        yield f"{_shown(found.asked)} names no cause: many look like this from outside."
+        yield f"{_shown(found.asked)} names no cause: many causes look like this from outside."
         yield from NAMES_NOTHING
         yield ""
         if found.differential:
@@ -146,7 +146,7 @@ def as_text(found: "Explanation") -> Iterator[str]:
         for signature in found.signatures[:SIGNATURES_SHOWN]:
             yield f"  {signature.id}  {signature.weight}"
             yield from _wrapped(f"{signature.source}{'; since ' + signature.since if signature.since else ''}", "    ")
-        yield "  forensics signatures show ID tells pattern and examples"
+        yield "  forensics signatures show ID shows pattern and examples"
 
 
 def _exception(found: "Explanation") -> Iterator[str]:
@@ -158,7 +158,7 @@ def _exception(found: "Explanation") -> Iterator[str]:
 def _possible(found: "Explanation") -> Iterator[str]:
     """What words alone suggest, as no more than that, and what settles it."""
     if found.possible:
-        yield "Its words alone are like those of one of these; nothing else speaks for it:"
+        yield "Only its wording resembles these; nothing else supports them:"
         yield from (f"  {cause.id}  {cause.title}" for cause in found.possible)
     if found.possible or not (found.known or found.near or found.exception):
         yield from SETTLES
@@ -177,7 +177,7 @@ def _term(term: "Term") -> Iterator[str]:
 def _differential(told: "Differential") -> Iterator[str]:
     """What it may be, likeliest first, each with the observation that tells it from the others."""
     sources = list(dict.fromkeys(p.source for p in told.possibilities if p.source))
-    yield f"What it is most often, in {told.title}, and what tells one from the other:"
+    yield f"The most frequent causes, in {told.title}, and how to tell them apart:"
     for number, possible in enumerate(told.possibilities, 1):
         yield ""
         yield from _wrapped(f"{number} {possible.sign}", "  ", "    ")
@@ -197,7 +197,7 @@ def _code(code: "Code") -> Iterator[str]:
     for note in code.notes:
         yield from _wrapped(note, "  ")
     if code.causes:
-        yield from _wrapped(f"may speak for: {', '.join(code.causes)}", "  ")
+        yield from _wrapped(f"may indicate: {', '.join(code.causes)}", "  ")
     yield from _wrapped(f"source: {code.source}", "  ")
     yield ""
 
@@ -212,7 +212,7 @@ def _sub_code(row: dict[str, str]) -> Iterator[str]:
 def _match(match: "Match") -> Iterator[str]:
     yield f"  line {match.line}  {match.id}  {match.weight}"
     if match.cause and not match.id.startswith(match.cause):
-        yield f"    speaks for {match.cause}"
+        yield f"    indicates {match.cause}"
     if match.fields:
         from forensics.advice.wording import fact_text
 

@@ -24,7 +24,7 @@ def lines(
     search: Annotated[str, typer.Option(help="Lines with this text, in any case of letters.")] = "",
     before: Annotated[int, typer.Option(min=0, max=1000, help="Lines before it.")] = DEFAULT_BEFORE,
     after: Annotated[int, typer.Option(min=0, max=1000, help="Lines after it.")] = DEFAULT_AFTER,
-    most: Annotated[int, typer.Option(min=1, max=1000, help="Most lines with the text.")] = DEFAULT_MATCHES,
+    most: Annotated[int, typer.Option(min=1, max=1000, help="How many lines with the text at most.")] = DEFAULT_MATCHES,
 ) -> None:
     """Print the lines around a place that a report names, or those with a text.
 

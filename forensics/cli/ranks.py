@@ -55,7 +55,7 @@ def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
     if seen is None:
         advice = "give the folder with the dumps of the flight recorder, or with stacks; docs/torchrun.md says how to get them"
         raise SourceError(
-            "no dump of a rank, stacks of fewer than two, and no log that tells of a rank that ended",
+            "no dump of a rank, stacks of fewer than two ranks, and no log that says that a rank ended",
             ", ".join(map(str, paths)),
             advice,
         )

@@ -18,7 +18,7 @@ Folder = Annotated[Path | None, typer.Option(help="Folder for the captured files
 Form = Annotated[str, typer.Option("--format", "-f", help="Format of the report: text, brief, issue, markdown, html or json.")]
 Keep = Annotated[str, typer.Option(help="When to keep the captured files: crash, always or never.")]
 Every = Annotated[str, typer.Option(help="Time between two samples of memory.")]
-Stall = Annotated[str, typer.Option(help="Record the stacks if there is no output for so long; 0 for never.")]
+Stall = Annotated[str, typer.Option(help="Record the stacks if there is no output for this long; 0 means never.")]
 Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and similar variables if they are not set.")]
 MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output to store.")]
 WarnEarly = Annotated[
@@ -33,7 +33,7 @@ Termination = Annotated[
 ]
 OnCrash = Annotated[str, typer.Option(help="A shell command to run after a failure; {bundle} is the folder.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print a line at a good end.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print a line after a good end.")]
 # A key or a supervisor may end us while the small process starts: what is blocked here waits for it, and is passed on.
 BY_USER = ("COMMANDLINE", "ENVIRONMENT")  # where an option came from, as typer names it
 OPTION_OF = {"every": "every_s", "stall": "stall_s", "env": "environment", "max_log": "max_log_bytes"}  # else of the same name
@@ -91,7 +91,9 @@ def without_stacks(typed: set[str], given: dict[str, object]) -> str:
 
     if "stall_s" not in typed or not given["stall_s"] or py_spy_path():
         return ""
-    return "--stall takes stacks by py-spy, which is not installed (pip install py-spy): a stall will be told without them"
+    return (
+        "--stall takes stacks with py-spy, which is not installed (pip install py-spy): a stall will be reported without stacks"
+    )
 
 
 def _paths(**given: Path | None) -> dict[str, str]:

@@ -27,10 +27,10 @@ def register(app: typer.Typer) -> None:
 
 def list_(
     context: typer.Context,
-    folder: Annotated[str, typer.Option("--folder", help="Only runs that worked in this folder or below it.")] = "",
+    folder: Annotated[str, typer.Option("--folder", help="Only runs whose working folder is this one or below it.")] = "",
     job: Annotated[str, typer.Option("--job", help="Only runs of this Slurm job, or with this word in their command.")] = "",
-    since: Annotated[str, typer.Option("--since", help="Only runs that began since: 2026-11-28, 2d.")] = "",
-    until: Annotated[str, typer.Option("--until", help="Only runs that began before.")] = "",
+    since: Annotated[str, typer.Option("--since", help="Only runs that began after: 2026-11-28, 2d.")] = "",
+    until: Annotated[str, typer.Option("--until", help="Only runs that began before this.")] = "",
     every: Annotated[bool, typer.Option("--all", help=f"List all, not only the newest {LISTED_RUNS}.")] = False,
     form: Annotated[str, typer.Option("--format", "-f", help="text, json or csv.")] = "text",
     output: Output = None,
@@ -59,7 +59,7 @@ def _list(wanted: tuple[str, str, str, str], every: bool, form: str, output: Pat
     shown = found if every or form != "text" else found[:LISTED_RUNS]
     rows = [run.row() | ({"command": short_command(run.command)} if form == "text" else {}) for run in shown]
     if not rows and form == "text":
-        why = "no run is like that" if any(wanted) else f"no captured run in {state_folder()}"
+        why = "no run matches" if any(wanted) else f"no captured run in {state_folder()}"
         say(f"forensics: {why}; forensics run -- COMMAND captures one")
         return
     write(table_text(rows, (*RUN_COLUMNS, *(("folder", "bundle") if form == "csv" else ())), form), output)
@@ -104,7 +104,7 @@ def remove_(runs: Runs, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     capture_settings()
     bundles = list(dict.fromkeys(named_run(run) for run in runs))
     if going := [b for b in bundles if is_running(str(b))]:
-        raise UsageError("this run goes on, nothing is removed", str(going[0]))
+        raise UsageError("this run is still going; nothing is removed", str(going[0]))
     for bundle in bundles:
         say(str(bundle))
     if not yes and not (sys.stdin and sys.stdin.isatty() and typer.confirm(f"Remove {len(bundles)} of them?", err=True)):

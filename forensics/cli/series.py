@@ -84,7 +84,7 @@ def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]"
         rows += [_row(printable(source, 80), s) for s in several]
         event_lines += [_event_line(e) for e in events]
     if len(rows) == 1:
-        return "no number is printed twice in what was given\n"
+        return "the given logs print no number more than once\n"
     widths = [max(len(row[i]) for row in rows) for i in range(len(SERIES_HEADER))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, *(["", *event_lines] if event_lines else [])]) + "\n"

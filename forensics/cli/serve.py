@@ -18,13 +18,13 @@ INSTALL_SERVE = "pip install starlette uvicorn sqlalchemy"  # the packages of th
 
 def serve(
     history: HistoryPlace = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="On this port; 0 takes a free one.")] = DEFAULT_PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = DEFAULT_PORT,
     host_name: Annotated[
         list[str] | None,
-        typer.Option("--host-name", help="Also answer requests for this name: that of a proxy in front; repeatable."),
+        typer.Option("--host-name", help="Also answer requests for this host name, such as that of a proxy; repeatable."),
     ] = None,
 ) -> None:
-    """Show the history in a browser: an index of its incidents, and a page for each. It can only be read.
+    """Show the history in a browser: an index of its incidents, and a page for each. Read-only.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ def stacks(
     save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
     output: Output = None,
 ) -> None:
-    """Show where all processes of a running job stand now, those that stand at one place together.
+    """Show where all processes of a running job are now; those at the same place are grouped.
 
     \b
     Examples:
@@ -60,7 +60,7 @@ def _notes(found: "Answers") -> "Iterator[str]":
     yield from found.notes
     for host in found.hosts:
         if host.processes and not host.py_spy:
-            yield f"{host.host}: no stacks, as py-spy is not installed: pip install py-spy"
+            yield f"{host.host}: no stacks, because py-spy is not installed: pip install py-spy"
         elif host.refused:
             yield f"{host.host}: some stacks are missing ({host.refused}); root may read all"
         if host.left_out:

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from forensics.model import Report
     from forensics.sinks.spool import Spool
 
-Bundle = Annotated[Path | None, typer.Argument(help="A bundle with its report; without one, only what waits is delivered.")]
-Trying = Annotated[str, typer.Option("--keep-trying", help="Go on for so long while a sink cannot be reached, as 30s or 1h.")]
+Bundle = Annotated[
+    Path | None, typer.Argument(help="A bundle with its report; without one, only waiting messages are delivered.")
+]
+Trying = Annotated[str, typer.Option("--keep-trying", help="Keep trying for this long if a sink cannot be reached: 30s, 1h.")]
 
 
 def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
-    """Tell the sinks of the section `tell` of the configuration why a job died, and deliver what still waits for them.
+    """Send the reason of a death to the sinks in the section `tell` of the configuration, and deliver waiting messages.
 
     `forensics run` does this after a death. Exit status: 1 if something still waits.
 
@@ -31,7 +33,7 @@ def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
 
     sinks = {name: dict(setting) for name, setting in config().tell}
     if not sinks:
-        raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
+        raise UsageError("no section tell in the configuration, so nothing is sent", advice="docs/tell.md shows one")
     general = sinks.pop(GENERAL, {})
     from forensics.sinks.spool import Spool, deliver
 
@@ -40,7 +42,7 @@ def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
         _promise(_report_in(bundle), sinks, spool, general.get("names") != "false")
     faults = deliver(spool, sinks, seconds(keep_trying))
     for name, fault in faults.items():
-        print(f"forensics: {name}: {fault}; it waits in {spool.folder}", file=sys.stderr)
+        print(f"forensics: {name}: {fault}; it is kept in {spool.folder}", file=sys.stderr)
     if faults:
         raise typer.Exit(1)
 
@@ -57,7 +59,7 @@ def _promise(report: "Report", sinks: Mapping[str, Mapping[str, str]], spool: "S
     message = message_of(report, names)
     for name in sinks:
         if not spool.put(name, message):
-            print(f"forensics: {name}: too many messages wait already; this one is not told", file=sys.stderr)
+            print(f"forensics: {name}: too many messages are waiting already; this one is dropped", file=sys.stderr)
 
 
 def _report_in(bundle: Path) -> "Report":

@@ -185,7 +185,7 @@ class Follower:
         return self._once("diverges", report) if _is_spoiled(report) else None
 
     def _once(self, what: str, report: "Report") -> Happening | None:
-        """Told once for each cause, as the log goes on behind it."""
+        """Told once for each cause, as the log continues after it."""
         if report.causes[0].id in self.told:
             return None
         self.told.add(report.causes[0].id)
@@ -238,8 +238,8 @@ def watch(
     files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Logs that are still written to.")] = None,
     pid: Annotated[int, typer.Option(min=0, help="A running process; its output is followed where it is a file.")] = 0,
     job: Annotated[str, typer.Option(help="A Slurm job; its output files are followed.")] = "",
-    stall: Annotated[str, typer.Option(help="Say so if there is no output for so long; 0 for never.")] = "15m",
-    every: Annotated[str, typer.Option(help="Time between two looks.")] = "2s",
+    stall: Annotated[str, typer.Option(help="Say so if there is no output for this long; 0 means never.")] = "15m",
+    every: Annotated[str, typer.Option(help="Time between two checks.")] = "2s",
     execute: Hook = "",
     notify: Annotated[bool, typer.Option("--notify", help="Show a notification on the desktop, else ring the bell.")] = False,
     form: Format = "text",
@@ -280,7 +280,7 @@ def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], Non
                 time.sleep(pause)
                 continue
         except KeyboardInterrupt:
-            say("forensics watch: ended by you; what was watched goes on")
+            say("forensics watch: stopped by you; what was watched continues")
             return status or INTERRUPTED
         status = max(status, STATUS_OF.get(found.what, 0))
         told(found)

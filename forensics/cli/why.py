@@ -74,7 +74,7 @@ def _latest() -> Path:
     if not found:
         raise UsageError(_still_running(runs[0]), advice="when it has ended, forensics why shows its end")
     if runs:
-        print(f"forensics: {_still_running(runs[0])}; shown is the last run that ended", file=sys.stderr)
+        print(f"forensics: {_still_running(runs[0])}; this is the last run that ended", file=sys.stderr)
     return Path(found)
 
 

@@ -164,7 +164,14 @@ def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], u
         off = (same.uncertainty_s or 0) + UPTIME_ERROR_S
         made = replace(made.anchored(boot, Anchor(event.line, event.stamp.mono, zero, off)), kind="wall+mono")
         where = f"{same.source}:{same.line}"
-        warn(Warning("clock", f"its seconds since boot got times from the same message in {where}", event.source, event.line))
+        warn(
+            Warning(
+                "clock",
+                f"its seconds since boot were converted to times by the same message in {where}",
+                event.source,
+                event.line,
+            )
+        )
     return made
 
 
@@ -179,9 +186,9 @@ def _warn_unaligned(clocks: dict[str, Clock], warn: Warn) -> None:
     for name, clock in sorted(clocks.items()):
         others = [d for d in dated if d != name] if clock.unanchored() else []
         if others:
-            why = "counts seconds since boot and nothing says when that was"
+            why = "it counts seconds since boot, and nothing says when the boot was"
             if any(clock.boots):
-                why = "counts seconds since boot and of some of its boots nothing says when they were"
+                why = "it counts seconds since boot, and nothing says when some of its boots were"
             warn(Warning("clock", f"{why}; its times could not be joined with those of {_listed(others)}; {JOIN_ADVICE}", name))
 
 

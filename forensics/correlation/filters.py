@@ -62,7 +62,7 @@ def parse_time_bound(text: str | None, option: str) -> TimeBound | None:
     try:
         return TimeBound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
     except ValueError as error:
-        raise UsageError(f"{option} takes a time, and {text!r} is not one", advice=TIME_FORMS_ADVICE) from error
+        raise UsageError(f"{option} takes a time, not {text!r}", advice=TIME_FORMS_ADVICE) from error
 
 
 def seconds_past(moment: datetime, limit: datetime) -> float:

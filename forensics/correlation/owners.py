@@ -118,7 +118,7 @@ def _owner(
     if pid and pid in subject.pids and not _on_another_host(o, subject):
         return "mine", f"pid {pid}"
     if pid and death and _is_none_of(pid, subject.pids, MAX_THREAD_ID_DISTANCE if o.fields.get("signal") else 0):
-        return "others", f"pid {pid} is none that the job's log names"
+        return "others", f"pid {pid} is not named in the job's log"
     group = str(o.fields.get("cgroup", ""))
     if subject.captured and all(run.is_elsewhere(group) for run in subject.captured):
         return "others", f"no process of the job was in the memory group {group}"
@@ -169,9 +169,9 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     start = subject.start
     gap = _seconds_before(o, subject)
     if before is not None and before < -tolerance_s:
-        return "others", f"{-before:.1f} s behind the last line of the job's log"
+        return "others", f"{-before:.1f} s after the last line of the job's log"
     if gap is not None and -gap > MIN_SILENCE.total_seconds() + tolerance_s and not _may_be_zone(-gap):
-        return "others", f"{-gap / 3600:.0f} h behind the last line of the job's log"
+        return "others", f"{-gap / 3600:.0f} h after the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
         since = "start of the job" if subject.captured else "first line of the job's log"
@@ -188,8 +188,8 @@ def _by_file(o: Observation, subject: Subject) -> tuple[Owner, str]:
         times = (o.time, o.time.replace(tzinfo=None).astimezone()) if is_naive else (o.time,)
         gap = min(abs((subject.written - time).total_seconds()) for time in times)
         if gap <= MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0):
-            return "unknown", f"time, {gap:.1f} s from the moment at which the file of its log was written last"
-    return "others", "one of several in the hosts' logs, and nothing ties it to the job"
+            return "unknown", f"time, {gap:.1f} s from the last change of the job's log file"
+    return "others", "one of several in the hosts' logs, and nothing links it to the job"
 
 
 def _may_be_zone(gap: float) -> bool:

@@ -297,7 +297,7 @@ class _Reader:
         data = self.whole(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means"})
         self.id = expected if data["cause"] == "?" else self.read(text, data, "cause", instead=expected)
         if self.id != expected:
-            self.fault(BadFormError(line_of(data, "cause"), f"cause is {brief(self.id)} but the file's place says {expected!r}"))
+            self.fault(BadFormError(line_of(data, "cause"), f"cause is {brief(self.id)} but the file's path says {expected!r}"))
         self.ends = self.read(_ends, data, "process", instead="process")
         self.scope = self.read(_scope, data, ("any",), instead=("any",))
         none: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ The probability of a cause is P(it ended badly) x P(this cause | it ended badly)
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import exp, log
 
 from msgspec.structs import replace
@@ -171,10 +172,10 @@ def _row_of_last_lines(
 ) -> tuple[Adjustment, ...]:
     """The row of what the last lines show, where they show an error of no known kind."""
     least, owned = structure.MIN_BAD_OF_LAST_ERROR, given.owned
+    if lost := structure.lost_to_end(owned):
+        return _at_least(rows, structure.MIN_BAD_OF_LOST_NUMBERS, structure.LOST_TO_END, lost)
     if probability_of(rows) >= least:
         return ()
-    if lost := structure.lost_to_end(owned):
-        return _at_least(rows, least, structure.LOST_TO_END, lost)
     if given.exit_status(database) == 0:
         return ()
     if stop := structure.stopped_at_work(owned, lane, database):
@@ -285,7 +286,9 @@ def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
 def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Database) -> Outcome:
     lane = outcome_features.worst_lane(given.lanes)
     state = _state(given, bad, first, lane, database)
-    lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
+    shows_no_end = first.cause == HEALTHY and state != "ended_well" and lane  # harmless messages further up show none
+    telling = () if shows_no_end else first.owned
+    lines = [(o.observation.source, p.line, p.text) for o in telling for p in o.observation.proofs[:1]]
     why = WHY[state]
     if state == "failed":
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
@@ -293,7 +296,7 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
         if decisive and (failed := decisive.failed_cell) and not status and len({lane.source for lane in given.lanes}) == 1:
             later = ", and later cells ran" if failed.ran_on else ""
-            cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that ran then"  # a dead kernel gives no number
+            cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that was running"  # a dead kernel gives no number
             why = f"its cell {cell} ended with {failed.error}{later}"
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
@@ -358,23 +361,23 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 FURTHER_EVENTS = "further events of this cause"
 BEFORE_FEATURES = "before any feature"
 OF_OUTCOME = "all features of the outcome"
-OWN_END = "rule: the subject's own log shows how it ended"
-UNKNOWN_OWNER = f"rule: only time or place ties it to the subject, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
-BY_OUTPUT = "rule: a recorded bad end may be silent, and the output shows another"
+OWN_END = "rule: its own log shows how it ended"
+UNKNOWN_OWNER = f"rule: only time or place links it to the job, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
+BY_OUTPUT = "rule: a recorded failure may print nothing, and the output shows another one"
 RECORDED = "rule: the exit status of the command was recorded"
-TERMINAL = "rule: the kernel failed, or killed it for memory, which is terminal by nature"
+TERMINAL = "rule: the kernel failed, or killed it for memory, which always ends it"
 NO_TROUBLE = "rule: no line shows any trouble"
-CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
-RAN_TO_ITS_END = "it ran to its end, and its result is of no use"
+CAME_TO_ITS_END = "its last attempt reached the end of its count"
+RAN_TO_ITS_END = "it ran to the end, but its result is useless"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
-    "stalled": "no later line shows that it moved again",
+    "stalled": "no later line shows that it continued",
     "spoiled": "",
-    "stopped": "somebody or something outside ended it",
-    "ended_well": "its last lines tell that it did what it was asked for",
-    "going_on": "its lines go on to the end of the log, and nothing in them tells of an end",
-    "cut_off": "the log stops while it was at work, and nothing tells of an end",
-    "unknown": "none of its last lines is known to tell of an end",
+    "stopped": "someone or something else ended it",
+    "ended_well": "its last lines say that it did what it was asked to do",
+    "going_on": "its lines continue to the end of the log, and nothing shows that it ended",
+    "cut_off": "the log stops while it was working, and nothing shows that it ended",
+    "unknown": "none of its last lines is a known sign of an end",
 }
 
 
@@ -382,9 +385,10 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
     """Observations that ended nothing, and those of others, the weightiest first. Evidence of the first cause is not repeated."""
     shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
     listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
+    more = _further_lines(given.owned)
     made: dict[tuple[str, int], Notice] = {}
     for o in sorted(given.owned, key=lambda o: _rank_of_notice(o, database)):
-        if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
+        if o.observation.cause == HEALTHY or id(o) in shown or id(o) in more or not o.observation.proofs:
             continue
         among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)
         if bad >= ENDED_BADLY and among_causes and evidence_tier(o, database) < NOTICE:
@@ -395,6 +399,18 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
             Notice(proof.source, proof.line, proof.text, o.observation.cause, o.owner, _why(o, database)),
         )
     return tuple(made.values())[:MAX_NOTICES]
+
+
+def _further_lines(owned: Sequence[OwnedObservation]) -> set[int]:
+    """The ids of hints that directly follow one of the same cause: the frames of a stack are no notice each."""
+    hints = [o for o in owned if o.observation.weight == "hint" and o.observation.proofs]
+    hints.sort(key=lambda o: (o.observation.source, str(o.observation.cause), o.observation.line))
+    return {
+        id(b)
+        for a, b in pairwise(hints)
+        if (a.observation.source, a.observation.cause) == (b.observation.source, b.observation.cause)
+        and b.observation.line - a.observation.last_line <= MAX_LINES_OF_MESSAGE
+    }
 
 
 def _rank_of_notice(o: OwnedObservation, database: Database) -> tuple[bool, int, int]:
@@ -408,11 +424,11 @@ def _why(o: OwnedObservation, database: Database) -> str:
     if o.owner == "others":
         return f"not this job's: {o.link}"
     if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:
-        return "no number or name was found that ties it to what was asked about"
+        return "no number or name links it to this job"
     after = o.aftermath
     if after.repeated or after.progress:
-        return "the log goes on behind it"
-    return "words there tell of a warning, a retry or a recovery" if after.handled else ""
+        return "the log continues after it"
+    return "its wording suggests a warning, a retry or a recovery" if after.handled else ""
 
 
 MAX_LINES_BEHIND = 10  # chosen by hand: what a launcher, a shell or an interpreter prints behind the reason of an end
@@ -433,10 +449,10 @@ def bad_end_shown(
     if lane is None or lane.kind not in ("job", "notebook") or 0 <= lane.digest.good <= MAX_LINES_BEHIND:
         return ""
     if status is not None:
-        return f"its last lines give exit status {status}" if status else ""
+        return f"its last lines show exit status {status}" if status else ""
     ends = _ends(o for o in owned if o.owner == "mine" and o.lane is lane and evidence_tier(o, database) < NOTICE)
     if _is_over(lane.digest) or any(_is_last(o.aftermath) for o in ends if what_ended(o.observation, database) != "machine"):
-        return "its last lines tell of it"
+        return "see its last lines"
     return ""
 
 

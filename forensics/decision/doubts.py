@@ -24,18 +24,18 @@ from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
-DISORDERED_RULE = "rule: the stamps of its lines go back and forth"
+DISORDERED_RULE = "rule: the timestamps of its lines go back and forth"
 UNREAD_RULE = "rule: the end of its log was not read"
 NOTHING_READ_RULE = "rule: nothing could be read"
 NOTHING_READ = "Nothing could be read"
 UNMATCHED_RULE = "rule: nothing in the logs matches what was asked about"
 DISORDERED = OpenQuestion(
     what="what came first",
-    why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
+    why="the timestamps of these lines go back and forth, so their order does not show what came later or was recovered",
     command="sort --stable --key=1,2 train.log > sorted.log",
 )
 SECOND_LOOK = OpenQuestion(
-    what="whether it moves",
+    what="whether it makes progress",
     why="Stacks of one moment show where a run stands. If each process stands in the same place half a minute later, it hangs.",
     command="forensics stacks   # on the machine where it runs, twice",
 )
@@ -112,16 +112,16 @@ BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 # The same where the log of a program tells neither of an end nor of a plan. Measured on 123 such whole logs: 109 had ended well,
 # 4 badly, and of 10 nobody can say.
 OPEN_END_MAX = 0.96
-FINISHED = "its last step was made: {}"
-TOLD_END = "{} tells of its end"
-STOPS = "the log stops {}, and nothing tells of an end or of a reason"
+FINISHED = "it completed its last step: {}"
+TOLD_END = "{} reports its end"
+STOPS = "the log stops {}, and nothing shows an end or a reason"
 BROKEN_OFF = "rule: the log stops short of what its run counts to"
-OPEN_END = "rule: no line tells of an end"
+OPEN_END = "rule: no line shows an end"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
 
 
-LAST_RECORD_RULE = "rule: its last line is a record of an error, and no line tells whether it ended with it"
-LAST_RECORD = "its last line is an error, and nothing tells whether it ended with it"
+LAST_RECORD_RULE = "rule: its last line is an error record, and no line shows whether that error ended it"
+LAST_RECORD = "its last line is an error, and nothing shows whether that error ended it"
 
 
 def undetermined_if_last_is_error(report: Report, error: Line | None, missing: Sequence[OpenQuestion]) -> Report:

@@ -192,7 +192,7 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *of_term, *likely))
     causes = [_in_general(database.causes[c], text) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
-    reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"
+    reading = f"words: {words or 'most similar to the description of ' + causes[0].cause.title.lower()}"
     is_symptom = bool(causes) and causes[0].cause.fallback and not codes
     differential = differential_of(text) if is_symptom and not telling else None
     return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]), differential=differential)

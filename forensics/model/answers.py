@@ -15,6 +15,7 @@ Verdict = Literal["crash", "no_crash", "undetermined"]
 OUTCOME_LINE = "outcome"  # the line shows how it ended, not why
 REASON_LINE = "reason"  # by its words and position the line most likely says why it ended
 NO_SIGNATURE = (OUTCOME_LINE, REASON_LINE)
+LOST_NUMBERS = ("series/nan", "series/divergence")  # of a run's own numbers, which make its result worthless however it ended
 STOOD_HERE = "stood here when its stacks were taken"  # so ends the reason of a notice about a thread
 
 

@@ -120,7 +120,7 @@ class Lane(Struct, frozen=True):
     `attempts`: in order, one or more. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
-    line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
+    line of this lane. `reached_end`: the line in which its last attempt reached the end of its count, if no trouble
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
     well, with no work behind it. `failed_cell`: of a saved notebook. `starts_alike`: it was started again and again, and came no

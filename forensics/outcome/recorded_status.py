@@ -52,8 +52,8 @@ class RecordedStatus(Struct, frozen=True):
         if self.runs:
             return "it was still running when this was recorded"
         if self.status is None:
-            return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
-        return f"it {ended_with(self.status)}, and nothing that was given says why"
+            return "nothing shows how it ended: it may still be running, or whatever ended it also ended the capture"
+        return f"it {ended_with(self.status)}, and none of the given logs says why"
 
 
 def ended_with(status: int) -> str:

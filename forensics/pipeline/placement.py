@@ -209,5 +209,5 @@ def _zone_below(zones: Mapping[str, timedelta], name: str) -> timedelta | None:
 def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning]) -> set[str]:
     """The names of the sources whose lines are not in order of time; a Warning for each."""
     names = {r.name for r in analyses if r.is_disordered}
-    noted += [Warning("order", "its timestamps go back and forth: its lines are in no order", n) for n in sorted(names)]
+    noted += [Warning("order", "its timestamps go back and forth: its lines are not in order", n) for n in sorted(names)]
     return names

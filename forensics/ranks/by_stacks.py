@@ -27,18 +27,18 @@ from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
 LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
-ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
-OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
+ONE_MOMENT = "by their stacks, which show one moment and do not number the calls"
+OTHER_MOMENT = "by their stacks, which were taken at another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
-BY_LOGS = "by the logs, which tell how ranks ended"
+BY_LOGS = "by the logs, which say how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a program waits for the gradients of others
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
+QUIET = "no log says what it does, while the logs of all other ranks say that they waited and gave up"
 LEFT_PAIR = "it left out its part of the {their} in which rank {other} waits for it, and is in {own}"
 IN_CIRCLE = "it waits in {own} for rank {other}, which waits in {their}, in a circle: one of these left a call out"
-QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
@@ -155,7 +155,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
-        shown = end.text if end else "no log tells of it"
+        shown = end.text if end else "no log mentions it"
         rows.append(RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown))
     return RankPicture(len(rows), tuple(rows), (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
 

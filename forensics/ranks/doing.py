@@ -37,7 +37,7 @@ from forensics.readers.words import words, words_of_name
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LOOP_WAIT = "its event loop waits for a time, the network or another thread, and its stack has no line of that"
 UNTOLD_STATES = ("", "current")  # of faulthandler's threads
-UNTOLD = "it computes or waits, which its stack does not tell"
+UNTOLD = "it computes or waits; its stack does not show which"
 LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process

@@ -66,12 +66,12 @@ def kind_apart(shown: Apart) -> Kind:
     return next(kind for kind, is_shown in APART if is_shown(shown))
 
 
-LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
-MORE_BATCHES = "they left the loop in which it is, as with more batches than they have"
+LEFT_LOOP = "it left the loop that the others are in, as if it had fewer batches"
+MORE_BATCHES = "they left the loop that it is in, as if it had more batches"
 LEFT_BARRIER = "it left that barrier out"
 MORE_BARRIERS = "it comes to a barrier once more, or one of the others left that barrier out"
 LEFT_CALL = "it left that call out and went on"
-TWO_GROUPS = "the two calls are of two groups, which it enters in another order"
+TWO_GROUPS = "the two calls belong to two groups, which it enters in another order"
 
 
 def told_apart(shown: Apart, text: str) -> tuple[Kind, str]:
@@ -86,25 +86,29 @@ def told_apart(shown: Apart, text: str) -> tuple[Kind, str]:
     return kind, f"{text}: {how[kind]}" if kind in how else text
 
 
-_BY_DUMPS = "dumps of its calls tell it (TORCH_FR_BUFFER_SIZE)"
-_BY_LOOP = "the lines of the loop tell it"
-_BY_LOOKS = "a second look at the stacks of all ranks tells it"
-_BY_NATIVE = "py-spy dump --native tells it"
-_BY_LOCALS = "py-spy dump --locals tells its peer"
+_BY_DUMPS = "dumps of its calls would show it (TORCH_FR_BUFFER_SIZE)"
+_BY_LOOP = "the lines of the loop would show it"
+_BY_LOOKS = "a second look at the stacks of all ranks would show it"
+_BY_NATIVE = "py-spy dump --native would show it"
+_BY_LOCALS = "py-spy dump --locals would show its peer"
 IN_PAIR = tuple(f"it waits in {call}" for call in PAIR_CALLS)
 # By kind: is the evidence thin, what else it may be, and what would tell.
 RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
     "computes": (lambda o: not o.last_ns, "it is late in every step", _BY_LOOKS),
     "outside": (lambda o: o.doing == OUTSIDE_WAIT, "it waits for a lock", _BY_NATIVE),
     "lock": (lambda o: o.doing.startswith(OUTSIDE_WAIT), "both wait for something outside", _BY_NATIVE),
-    "hook": (lambda o: o.doing.endswith(BY_NAME), "the wait has nothing to do with that", "the frame that called it tells it"),
-    "no_dump": (lambda o: True, "it stands where it could not be looked at", "its exit status tells it"),
+    "hook": (
+        lambda o: o.doing.endswith(BY_NAME),
+        "the wait has nothing to do with that",
+        "the frame that called it would show it",
+    ),
+    "no_dump": (lambda o: True, "it stands where it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),
     "other_batches": (lambda o: not o.group, "it left out what the others call, or makes another call", _BY_LOOP),
     "other_order": (lambda o: o.by_stacks, "one rank left a call out", _BY_DUMPS),
-    "other_call": (lambda o: o.by_stacks, "the calls are of two groups, or it left its loop", _BY_DUMPS),
+    "other_call": (lambda o: o.by_stacks, "the calls belong to two groups, or it left its loop", _BY_DUMPS),
 }
 
 

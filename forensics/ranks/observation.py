@@ -65,12 +65,12 @@ def reason(odd: OddRank) -> str:
         long = ", ".join(f"{seconds:.0f} s" for seconds in odd.late_waits)
         count = f"{len(odd.late_waits)} silence{'s' * (len(odd.late_waits) != 1)}"
         text += f"; in {count} of the job before (at least {long}), they waited for it, too"
-    return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
+    return f"{text}; it was late to earlier calls, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 
 def reason_and_rival(odd: OddRank) -> str:
     """The same, and where the evidence is thin, what it may be as well and what would tell."""
-    return f"{reason(odd)}. It may as well be that {odd.rival}" if odd.rival else reason(odd)
+    return f"{reason(odd)}. It may also be that {odd.rival}" if odd.rival else reason(odd)
 
 
 MAX_NAMED = 16  # ranks that a sentence names

@@ -115,7 +115,7 @@ def _exact(call: Call) -> Signature:
 
 
 MIN_BEFORE = 4  # chosen by hand: calls from the loop, so that it ran more than once
-NO_DUMP = "it left no dump: it ended, or could not write one any more"
+NO_DUMP = "it left no dump: it ended, or could no longer write one"
 
 
 def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
@@ -205,7 +205,7 @@ def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
 
 def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     """A rank that is waited for, and waits for nobody."""
-    edge, unclear = found.first_for[rank], "its dump shows no call that is unfinished"
+    edge, unclear = found.first_for[rank], "its dump shows no unfinished call"
     base = _awaited(case, rank, edge, "elsewhere", unclear, found.waited_for(rank))
     last = case.last_call(rank)
     base = replace(base, last_ns=last.created_ns if last else 0)

@@ -136,7 +136,7 @@ MAX_FOLLOW_S = 2 * 3600.0
 MAX_KERNEL_FOLLOW_S = 1800.0  # chosen by hand: the kernel reports a blocked task within minutes, and again for half an hour
 TIED_BY = ("pid", "pci", "gpu", "unit", "container", "job", "device", "disk", "interface", "server")
 FOLLOWED = "What followed"
-UNCONFIRMED = "Told beside it"
+UNCONFIRMED = "Also reported"
 
 
 def consequences(report: Report) -> list[Finding]:
@@ -354,7 +354,7 @@ def introduction(report: Report) -> str:
     if _cells(report):
         return "in the same notebook"
     changed = any(a.changes for a in report.earlier_attempts)
-    return "how each ended, and what changed until the last one" if changed else "how each ended"
+    return "how each ended, and what changed before the last one" if changed else "how each ended"
 
 
 def attempts_shown(report: Report) -> tuple[EarlierAttempt, ...]:
@@ -371,20 +371,22 @@ def left_out_note(report: Report) -> str:
 
 def title_remark(attempt: EarlierAttempt) -> str:
     """The remark after an attempt's title."""
-    return "as the last one" if attempt.same_cause else ""
+    return "same as the last one" if attempt.same_cause else ""
 
 
 def changes_clause(attempt: EarlierAttempt) -> str:
     """What changed until the last attempt, as a clause; empty if the log does not give values for both of them."""
     clauses = [
-        f"it reached {c.then}, the last one {c.last}" if c.what == "reached" else f"{c.what} {_cut(c.then)} -> {_cut(c.last)}"
+        f"it reached {c.then}, the last one reached {c.last}"
+        if c.what == "reached"
+        else f"{c.what} {_cut(c.then)} -> {_cut(c.last)}"
         for c in attempt.changes[:MAX_SHOWN_CHANGES]
     ]
     more = len(attempt.changes) - MAX_SHOWN_CHANGES
     clauses += [f"and {with_noun(more, 'more change')}"] if more > 0 else []
     if clauses:
         return "; ".join(clauses)
-    return f"nothing of this changed: {', '.join(map(_cut, attempt.unchanged[:MAX_SHOWN_CHANGES]))}" if attempt.unchanged else ""
+    return f"unchanged: {', '.join(map(_cut, attempt.unchanged[:MAX_SHOWN_CHANGES]))}" if attempt.unchanged else ""
 
 
 def _cut(value: str) -> str:

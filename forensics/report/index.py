@@ -279,7 +279,7 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
     all_cases = overview_of(rows)
     cases = with_noun(len(rows), "case")
     lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or may have", ""]
-    lines += [f"- of {with_noun(all_cases.open, 'case')} nothing tells how it ended"] if all_cases.open else []
+    lines += [f"- in {with_noun(all_cases.open, 'case')}, nothing shows how it ended"] if all_cases.open else []
     shown = all_cases.main_counts
     lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in shown]
     if rest := all_cases.counts[len(shown) :]:

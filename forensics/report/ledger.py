@@ -29,7 +29,7 @@ MIN_LEDGER_CHARS = 60  # with fewer columns the table cannot be read; then the t
 LEAST_SHOWN = 0.005  # a smaller part of the sum would be shown as 0.00
 LEAST_PERCENT = 0.01  # a smaller share has digits of its own
 HOW_TO_READ = (
-    "Each row adds to the logarithm of a probability: +0.7 doubles it, -0.7 halves it. Its value was read at the line beside it."
+    "Each row adds to the logarithm of a probability: +0.7 doubles it, -0.7 halves it. The line is where its value was read."
 )
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 
@@ -90,7 +90,7 @@ def _share(probability: float) -> str:
 def _unweighed(report: Report) -> str:
     """Why the first cause has no table."""
     if shows_no_crash(report):
-        return "no cause was weighed for it: it is what is left where nothing ended badly"
+        return "no cause was weighed: this is the answer when nothing ended badly"
     return "the report holds no contributions for it"
 
 

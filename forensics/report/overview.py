@@ -18,6 +18,7 @@ from forensics.report.phrases import (
     duration_text,
     is_guess,
     is_silent,
+    lost_numbers,
     odd_rank,
     remedies,
     shows_no_crash,
@@ -28,7 +29,7 @@ from forensics.report.subjects import Group, incident_groups
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also in these logs"
 OWN_TITLE = "Worth knowing"
-STOOD_TITLE = "Where it stood"
+STOOD_TITLE = "Where it was"
 
 
 class NoticeGroup(Struct, frozen=True):
@@ -138,7 +139,7 @@ def location(report: Report) -> str:
     if not first.where and felt:
         return f"{'rank' if len(felt) == 1 else 'ranks'} {number_ranges(felt)} waited or failed with it"
     if own is None:
-        others = f"lines of {with_noun(len(felt), 'rank')} tell of it" if felt else ""
+        others = f"lines of {with_noun(len(felt), 'rank')} mention it" if felt else ""
     else:
         others = f"{with_noun(len(felt), 'other rank')} waited or failed with it" if felt else ""
     return "; ".join(filter(None, (first.where, others)))
@@ -157,13 +158,13 @@ def _own_rank(report: Report) -> Value | None:
     return known if known is not None else next(same, odd_rank(report).get("culprit_rank"))
 
 
-LOOK_AGAIN = "Look again half a minute later, and give both looks: forensics stacks PID --save stacks"
+LOOK_AGAIN = "Take the stacks again half a minute later and analyse both: forensics stacks PID --save stacks"
 
 
 def do_first(report: Report) -> str:
     """The first remedy; if there is none, the line to read, or the first open question; empty if nothing ended badly."""
     if is_silent(report):
-        return "Find the statement that ends it so, by the command below"
+        return "Find the statement that sets this status, with the command below"
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
@@ -174,8 +175,10 @@ def do_first(report: Report) -> str:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
     if awaited_ranks(report):
         return LOOK_AGAIN
+    if (lost := lost_numbers(report)) and lost.remediations:
+        return lost.remediations[0].action
     if not shows_no_crash(report) and report.missing:
-        return f"Collect {report.missing[0].what}: {report.missing[0].command}"
+        return f"Find out {report.missing[0].what}: {report.missing[0].command}"
     return ""
 
 

@@ -8,39 +8,39 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
-from forensics.model.answers import NO_SIGNATURE
+from forensics.model.answers import LOST_NUMBERS, NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
 from forensics.model.ranks import OddRank, process_text
 
 VERDICTS = {
     "crash": "",
     "no_crash": "",
-    "undetermined": "No cause is told as certain. This is the most likely one{}.",
-    "open": "These logs do not tell whether it ended badly{}.",
-    "separate": "{} unrelated incidents are shown here, each by a line of its own; nothing says which of them is meant.",
-    "likely": "It is told as probable, not as certain{}.",
+    "undetermined": "No cause is certain; this is the most likely one{}.",
+    "open": "These logs do not show whether it ended badly{}.",
+    "separate": "These logs show {} unrelated incidents, each on a line of its own; nothing says which one is meant.",
+    "likely": "This is probable, not certain{}.",
 }
 LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}  # in the formats of code hosts
 WHO = {"user": "you", "admin": "admin"}
-SETTLED = "; what would settle it stands below"  # said only where an open question with its command is shown
+SETTLED = "; see below for what would settle it"  # said only where an open question with its command is shown
 # They say how the answer was found, and claim nothing of the line: other causes may print the same one.
 WEIGHT_PHRASES = {
     "proof": "the line marked > decided it",
     "strong": "the line marked > is the strongest sign of it",
     "hint": "hints only",
 }
-UNSURE_PHRASE = "the line marked > shows it, and nothing shows that it was this run's end"
-UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"
+UNSURE_PHRASE = "the line marked > shows it, but not that it ended this run"
+UNUSUAL = "none is a message of a known cause; those marked > were chosen by their wording"
 OWN_ERROR = (
-    "The program tells an error of its own, which no file of messages has. What led to it stands around that line, in what the "
-    "program does there, and in the logs of what it talks to."
+    "The program reports an error of its own, which is not among the known messages. Look for its cause in the lines around it, "
+    "in the code that prints it, and in the logs of the services that it uses."
 )
 GUESSED = (
-    "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
-    " which stand out by their words, and the known causes whose logs use the most similar words."
+    "No message of a known cause was found in these logs. Below are their last lines, or lines that stand out by their"
+    " wording, and the known causes whose logs use the most similar words."
 )
-SILENT_TITLE = "It ended itself with exit status {}, and says nothing of why"
-SILENT_WHY = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
+SILENT_TITLE = "It exited with status {} and does not say why"
+SILENT_WHY = "The program chose this status itself: no signal, memory kill or scheduler gives it."
 FULL_STOPS = ".!?…"  # of a sentence
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
@@ -118,8 +118,8 @@ def evidence_worth(report: Report) -> str:
     """The weight of the first cause's lines in words; empty if they only show how it ended."""
     if shows_no_crash(report):
         good = report.subject is not None and report.subject.outcome == "ended_well"
-        told = "tell of a good end" if good else "are its last"
-        return f"lines that {told}, or look alarming and ended nothing"
+        shown = "lines that show a good end" if good else "its last lines"
+        return f"{shown}, and lines that look alarming but ended nothing"
     if is_guess(report) or not report.causes[0].evidence:
         return ""
     weight = report.causes[0].evidence[0].weight
@@ -177,12 +177,23 @@ def what_happened(report: Report) -> str:
         return SILENT_WHY if is_silent(report) else OWN_ERROR if own else GUESSED
     if awaited := awaited_ranks(report):
         return " ".join([MAY_HANG, *map(_awaited, awaited[:MAX_AWAITED])])
+    if lost := lost_numbers(report):
+        return f"{NO_CRASH_BUT} {lost.summary}"
     first = " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
     more = _waited_for(report)
     return " ".join([f"{first}." if more and first[-1:] not in FULL_STOPS else first, *more])  # a quoted message has no full stop
 
 
-MAY_HANG = "Nothing shows whether it hangs; where its ranks stood tells who would keep the others waiting."
+NO_CRASH_BUT = "No crash is shown, but look at its numbers before you use its result."
+
+
+def lost_numbers(report: Report) -> Finding | None:
+    """What the numbers of a run show against its result, if it ended well and nothing else is told of it; None if nothing."""
+    others = also_possible(report) if shows_no_crash(report) else []
+    return next((f for f in others if f.evidence and f.evidence[0].signature in LOST_NUMBERS), None)
+
+
+MAY_HANG = "Nothing shows whether it hangs. The positions of its ranks show which one would keep the others waiting."
 MAX_AWAITED = 2  # chosen by hand: on the first screen; the table of ranks has all
 
 
@@ -273,7 +284,7 @@ def also_possible(report: Report) -> list[Finding]:
 def others_head(report: Report) -> str:
     """The heading of `also_possible`."""
     if is_guess(report):
-        return "Nearest known causes, by their words"
+        return "Closest known causes, by wording"
     return "The others" if separate_causes(report) else "Also possible"
 
 

@@ -81,9 +81,9 @@ def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
 def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     """The picture for an issue: a sentence and the two lines of code of each odd rank, the table, the last calls side by side."""
     lines = [f"**{escape(_named(odd))}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [
-        f"No rank of {seen.world} is odd."
+        f"None of the {seen.world} ranks stands out."
     ]
-    lines += ["", f"This is told {seen.basis}."] if seen.basis else []
+    lines += ["", f"This is shown {seen.basis}."] if seen.basis else []
     placed = [(odd, odd.place, odd.others) for odd in seen.odd[:MAX_TOLD] if odd.place and odd.others]
     if placed:
         rows = [[f"rank {o.rank}", code_cell(f"{p.file}:{p.line}"), code_cell(f"{q.file}:{q.line}")] for o, p, q in placed]
@@ -105,7 +105,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
     style = text_of("page.css")
     odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])
     odd = odd or "<p>No rank keeps the others waiting.</p>"
-    odd += f"<p>This is told {escape_html(seen.basis)}.</p>" if seen.basis else ""
+    odd += f"<p>This is shown {escape_html(seen.basis)}.</p>" if seen.basis else ""
     rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
     table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy(style, "")}">'
@@ -116,7 +116,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
 def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:
     if not seen.odd:
-        yield f"No rank of {seen.world} keeps the others waiting."
+        yield f"None of the {seen.world} ranks keeps the others waiting."
     for odd in seen.odd[:MAX_TOLD]:
         yield f"{_named(odd)}: {say(odd)}."
         if odd.place and odd.others:
@@ -126,7 +126,7 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
     if len(seen.odd) > MAX_TOLD:
         yield f"and {len(seen.odd) - MAX_TOLD} more ranks"
     if seen.basis:
-        yield f"This is told {seen.basis}." + (f" No stack of {span(seen.missing)}." if seen.missing else "")
+        yield f"This is shown {seen.basis}." + (f" No stack of {span(seen.missing)}." if seen.missing else "")
     elif seen.missing:
         yield f"No dump of {span(seen.missing)}: that a rank could not write one is evidence, too."
     yield ""

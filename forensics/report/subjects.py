@@ -1,7 +1,7 @@
 """Say in one line what the verdict is about, how it ended and why it is said to.
 
-SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "its last lines tell of it")
--> slurm-4711.out ended badly: its last lines tell of it
+SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "see its last lines")
+-> slurm-4711.out ended badly: see its last lines
 
 Where no end is shown - a log that may go on, the output of a query, a server that restarts what died - it claims none:
 -> in slurm-4711.out something went wrong
@@ -31,12 +31,12 @@ BUNDLE_NAME = lazy.regex(r"\d{8}-\d{6}-(?P<name>.+?)-\d{1,10}")  # of a captured
 CAPTURED_LOG = "job.log"  # in such a folder; its user never made a file of that name
 # outcome -> its words if the verdict is sure, and if it is not
 OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
-    "failed": ("ended badly", "probably ended badly"),
+    "failed": ("ended with a failure", "probably ended with a failure"),
     "stalled": ("hung", "probably hung"),
     "spoiled": ("went wrong", "probably went wrong"),
     "stopped": ("was stopped", "was probably stopped"),
     "ended_well": ("ended well", "ended well"),
-    "going_on": ("is still going on", "is still going on"),
+    "going_on": ("was still running", "was still running"),
     "cut_off": ("breaks off", "breaks off"),
 }
 # outcome -> its words if no line shows that the subject itself ended
@@ -61,7 +61,7 @@ class EndingSentence(Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        """The sentence: `job 4711 ended badly: its last lines tell of it`."""
+        """The sentence: `job 4711 ended badly: see its last lines`."""
         return self.written(str, str)
 
     def written(self, name: Callable[[str], str], why: Callable[[str], str]) -> str:

@@ -8,7 +8,7 @@ Kinds of Observation:
   what each record of the run tells is NaN, from the first record to the last.
 - `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
   length, within the last trial or fold where each line names one. GAN losses, rewards and single loss terms do this in healthy
-  runs, so only the total loss of a run counts.
+  runs, so only the total loss of a run counts, and none of a training by rewards.
 - `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. The largest float16 is 65504; an update of
   that size destroys a model.
 - `loss-scale`: the loss scale fell MIN_SCALE_FALLS times, never rose in between and is at most MIN_LOSS_SCALE.
@@ -25,7 +25,7 @@ from forensics.readers.numbers.lost_values import NEVER_KNOWN
 from forensics.readers.numbers.lost_values import QUANTITY as LOST_METRIC
 from forensics.readers.progress.counters import named_counters, trial_number
 from forensics.readers.progress.last_step import lines_from_end
-from forensics.readers.words import words
+from forensics.readers.words import words, words_of_name
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import medians_of_windows
 
@@ -39,10 +39,12 @@ MIN_STRONG_LOSS_RATIO = 1000.0  # chosen by hand: a hundred times MIN_DIVERGED_L
 MIN_UNTRAINED_RATIO = 3.0  # chosen by hand: of all last losses over all first ones: an untrained model was far better
 MIN_LEARNT_RATIO = 1.5  # chosen by hand: of the first loss over the lowest, of a model that has learnt something
 MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
+MIN_FEW_LOSS_READINGS = 5  # chosen by hand: so few tell of a divergence by MIN_STRONG_LOSS_RATIO
 MIN_EXPLODED_NORM = 1e8  # chosen by hand, see above: far above every norm that is only large
 MIN_SCALE_FALLS = 8  # from the usual 65536 down to 256: a scaler that settles stops before
 MIN_LOSS_SCALE = 1.0  # below it gradients are made smaller than they are, and underflow
 MAX_LINES_ABOVE = 5000  # chosen by hand: of an epoch, between its heading and a step
+MAX_LINES_OF_RECORD = 60  # chosen by hand: of the table that a training by rewards prints at a time
 MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
 
@@ -167,42 +169,54 @@ def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
 
 
 def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:
-    if series.name not in words("total_loss_names") or len(series.readings) < MIN_LOSS_READINGS:
+    if series.name not in words("total_loss_names") or len(series.readings) < MIN_FEW_LOSS_READINGS:
         return None
     readings, values = _finite(_of_last_trial(series.readings))
-    if len(values) < MIN_LOSS_READINGS or min(values) <= 0:
+    if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0 or _learns_by_rewards(scan, readings):
         return None
     width = max(3, len(values) // 8)
     last = median(values[-width:])
-    if last < MIN_DIVERGED_LOSS_RATIO * min(values):  # no stretch has a lower median than the lowest value
+    least = MIN_DIVERGED_LOSS_RATIO if len(values) >= MIN_LOSS_READINGS else MIN_STRONG_LOSS_RATIO
+    if last < least * min(values):  # no stretch has a lower median than the lowest value
         return None
     medians = medians_of_windows(values, width)
     best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
     ratio = medians[-1] / medians[best]
-    if (
-        ratio < MIN_DIVERGED_LOSS_RATIO
-        or medians[-1] < max(medians[0], median(values))
-        or min(values[-width:]) < 3 * medians[best]
-    ):
+    if ratio < least or medians[-1] < max(medians[0], median(values)) or min(values[-width:]) < 3 * medians[best]:
         return None
     lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
     onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * medians[best] or i == len(values) - width)
-    learnt = MIN_LEARNT_RATIO * medians[best] <= medians[0]  # else it may be a mean over an epoch, which grows from 0
-    grown = ratio >= MIN_STRONG_LOSS_RATIO or (learnt and min(values[-width:]) >= MIN_UNTRAINED_RATIO * max(values[:width]))
-    weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and grown else "hint"
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),
-        "lowest": _rounded(medians[best]),
+        "lowest": _rounded(min(values[best : best + width])),
         "last_finite": _rounded(values[-1]),
         "ratio": _rounded(ratio),
         **({} if (step := readings[onset].step) is None else {"onset_step": int(step)}),
         **_epoch_of_step(readings[onset], series, scan),
         **scope_fields(series),
     }
+    weight = _weight_of_growth(values[:width], values[-width:], len(values), medians[best])
     return series_observation(
         scan, "divergence", cause, weight, distinct_lines((readings[-1], readings[onset], readings[best])), fields, len(values)
     )
+
+
+def _weight_of_growth(first: Sequence[float], last: Sequence[float], count: int, lowest: float) -> Weight:
+    """How sure it is that the loss diverged, by its first and its last readings, of `count` in all, and its lowest median."""
+    from_untrained = min(last) / max(first)
+    if count < MIN_STRONG_READINGS:
+        return "strong" if from_untrained >= MIN_STRONG_LOSS_RATIO else "hint"
+    learnt = MIN_LEARNT_RATIO * lowest <= median(first)  # else it may be a mean over an epoch, which grows from 0
+    far = median(last) >= MIN_STRONG_LOSS_RATIO * lowest
+    return "strong" if far or (learnt and from_untrained >= MIN_UNTRAINED_RATIO) else "hint"
+
+
+def _learns_by_rewards(scan: Scan, readings: Sequence[Reading]) -> bool:
+    """Do the lines of the loss, or those near the last one, tell of rewards?"""
+    last, names = readings[-1], sorted(words("reward_words"))
+    near = lines_from_end(scan, [name.encode() for name in names], MAX_LINES_OF_RECORD, 1, last.line)
+    return any(words_of_name(text) & words("reward_words") for text in (last.text, *(text for _, text in near)))
 
 
 def _finite(readings: Sequence[Reading]) -> tuple[Sequence[Reading], list[float]]:

@@ -16,7 +16,7 @@ from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.bundles import nvidia
-from forensics.sources.bundles.services import services_of
+from forensics.sources.bundles.services import may_have_services, services_of
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.rank_dumps import is_flight_recorder
@@ -114,7 +114,7 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:
-    if b" | " in head and (services := [*services_of(blob, head)]):
+    if may_have_services(head) and (services := [*services_of(blob, head)]):
         yield from services
         return
     sections = nvidia.sections(blob, warn) if nvidia.recognises(head) else [(blob, head, 1)]

@@ -90,5 +90,5 @@ def oldest_first(pieces: Iterable[Piece], note: Note, least: int) -> Iterator[Pi
             yield from held
             yield from pieces
             return
-    note("order", "its newest lines stand first; they were turned around", None)
+    note("order", "its newest lines come first; the order was reversed", None)
     yield from reversed(held)

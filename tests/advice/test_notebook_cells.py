@@ -48,7 +48,7 @@ def test_a_kernel_that_ended_itself_is_shown_by_its_line(tmp_path: Path, knowled
     said = ("The kernel died: its process ended with exit status 7", "Nothing that was captured says why.")
     text = render(notebook(tmp_path, knowledge, [("os._exit(7)", None, (ERROR_NAME, said[0], said))]), "text")
     assert said[0] in text.partition("\nevidence ")[2].partition("\nwhat to do")[0]
-    assert "its cell that ran then ended with KernelDied" in text
+    assert "its cell that was running ended with KernelDied" in text
 
 
 def test_the_step_of_another_cell_is_not_where_a_cell_failed(tmp_path: Path, knowledge: Database) -> None:

@@ -28,7 +28,7 @@ def test_the_report_of_a_silent_end_is_short_and_says_where_to_look(tmp_path: Pa
     report = told(tmp_path, "")
     assert report.subject is not None and report.subject.silent and report.subject.status == 7
     text = render(report, "text")
-    assert text.startswith("It ended itself with exit status 7, and says nothing of why")
+    assert text.startswith("It exited with status 7 and does not say why")
     assert len(text.splitlines()) <= 22
     for other in ("job.log:1 ", "dmesg", "journalctl", "nearest known causes", "code.exception"):
         assert other not in text

@@ -50,7 +50,7 @@ def test_a_log_that_breaks_off_is_told_with_where_its_process_stood(tmp_path: Pa
         ("save_checkpoint (/run/train.py:6)", why.format("MainThread")),
         ("prefetch (/run/train.py:10)", why.format("prefetch")),
     ]
-    assert "\nwhere it stood\n" in render(report, "text")
+    assert "\nwhere it was\n" in render(report, "text")
 
 
 @pytest.mark.parametrize("apart", [True, False])

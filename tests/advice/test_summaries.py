@@ -41,7 +41,7 @@ def told_of(cause: Cause) -> dict[str, set[str]]:
     for signature in cause.signatures:
         confirmer = Confirmer(signature)
         for example in signature.match:
-            facts = typed_fields(confirmer.fields(example.text) or {}) | {UNEXPLAINED: "nothing given says why"}
+            facts = typed_fields(confirmer.fields(example.text) or {}) | {UNEXPLAINED: "the given logs do not say why"}
             for alternatives in cause.summary:
                 chosen = next((t for t in alternatives if set(fields_of(t)) <= facts.keys()), None)
                 if chosen is not None:
@@ -76,12 +76,12 @@ def test_that_nothing_says_why_is_told_of_the_first_cause_alone(knowledge: Datab
     cause = knowledge.causes["notebook.kernel_died"]
     first = Candidate(cause.id, (), {}, 0.9)
     diagnosis = Diagnosis("crash", Outcome("failed", 0.9, ""), (first, first), ())
-    assert ["nothing given" in f.summary for f in findings(diagnosis, knowledge)] == [True, False]
+    assert ["do not say why" in f.summary for f in findings(diagnosis, knowledge)] == [True, False]
 
 
 def test_only_the_fact_that_stands_for_it_says_that_nothing_is_given(knowledge: Database) -> None:
     texts = [t for c in knowledge.causes.values() for alternatives in c.summary for t in alternatives]
-    assert not [t for t in texts if "nothing given" in t.lower() or "nothing here says" in t.lower()]
+    assert not [t for t in texts if "do not say why" in t.lower() or "nothing here says" in t.lower()]
 
 
 @pytest.mark.seconds

@@ -46,7 +46,7 @@ def test_it_takes_six_rows_of_the_text_at_most(runs: tuple[Path, Path]) -> None:
 def test_a_number_that_was_changed_is_set_back_first_and_a_seed_is_not(runs: tuple[Path, Path]) -> None:
     said = json.loads(forensics("analyze", runs[1], "--baseline", runs[0], "-f", "json").stdout)
     remedies = said["causes"][0]["remediations"]
-    assert remedies[0]["action"] == "Set back what the good run had: --lr to 0.05 (0.4 here)"
+    assert remedies[0]["action"] == "Restore the values of the good run: --lr to 0.05 (0.4 here)"
     assert [r["rank"] for r in remedies] == list(range(1, len(remedies) + 1))
     assert "--seed" in [c["what"] for c in said["baseline"]["changes"]]
 

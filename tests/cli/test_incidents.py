@@ -20,14 +20,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_incidents_are_listed_and_folded(saved: str) -> None:
     screen = in_text("report", saved).stdout
-    assert "incidents 12 in these logs, number 1 is told here" in screen
+    assert "incidents 12 in these logs, number 1 is shown here" in screen
     assert "11 times: A memory limit was hit, jobs 4001 to 4011, about every 7 min" in screen
 
 
 def test_one_incident_is_told_in_full(saved: str) -> None:
     done = in_text("report", saved, "--incident", "5")
     assert done.returncode == 0
-    assert "number 5 is told here" in done.stdout
+    assert "number 5 is shown here" in done.stdout
     assert "\n  1 to 4, 6 to 12 " in done.stdout
 
 

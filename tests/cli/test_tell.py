@@ -10,7 +10,7 @@ def test_nobody_is_told_without_the_section(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("cache: x\n")
     done = in_text("tell", FORENSICS_CONFIG=str(tmp_path / "c.yaml"))
     assert done.returncode == 2
-    assert "nobody is told" in done.stderr
+    assert "nothing is sent" in done.stderr
 
 
 def test_a_bundle_s_report_is_told_once_and_waits_while_a_sink_is_away(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_the_user_ends_the_watch_with_one_quiet_line(log: Path, knowledge: Datab
     watched = follower(log, knowledge, Run(lives, lambda: None))
     assert watch._follow(watched, 0.1, lambda _: pytest.fail("nothing happened")) == 130
     out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1) and "goes on" in err
+    assert (out, err.count("\n")) == ("", 1) and "what was watched continues" in err
 
 
 @pytest.mark.parametrize(("standing", "told_of"), [("pid 7: wait (train.py:6)", "pid 7: wait (train.py:6)"), ("", "")])

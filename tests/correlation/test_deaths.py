@@ -93,7 +93,7 @@ def test_a_death_whose_pid_the_job_tells_is_the_jobs(analyze: Callable[..., Repo
 def test_what_would_show_it_is_told(analyze: Callable[..., Report]) -> None:
     report = analyze(dmesg_txt=killed("03:40:03"), train_log="step 1 loss 0.5\nstep 2 loss 0.4\n")
     assert report.causes[0].id == "host_memory.oom_cgroup"
-    assert "whether the process that died was the job's" in [m.what for m in report.missing]
+    assert "whether the process that died belonged to the job" in [m.what for m in report.missing]
 
 
 def test_a_hosts_log_alone_needs_no_job(analyze: Callable[..., Report]) -> None:

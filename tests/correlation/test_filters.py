@@ -152,7 +152,7 @@ def test_a_job_is_known_by_its_name_and_a_number_only_behind_a_word_for_jobs(job
 
 @pytest.mark.parametrize("text", ["yesterday-ish", "-2parsecs", "2026-13-01", "", "-", "25:00"])
 def test_a_text_that_is_no_time_is_a_usage_error(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--since takes a time, and .* is not one"):
+    with pytest.raises(UsageError, match=r"--since takes a time, not '.*'"):
         parse_time_bound(text, "--since")
 
 

@@ -117,7 +117,7 @@ def test_near_in_time_alone_leaves_the_owner_unknown(knowledge: Database) -> Non
 def test_an_observation_after_an_end_in_the_jobs_own_log_is_anothers(knowledge: Database) -> None:
     log = steps() + "RuntimeError: CUDA out of memory.\n"
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": log})
-    assert of_kernel(found) == {("others", "10.0 s behind the last line of the job's log")}
+    assert of_kernel(found) == {("others", "10.0 s after the last line of the job's log")}
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps()})
     assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
 
@@ -244,7 +244,7 @@ def test_a_death_of_a_number_like_the_jobs_is_somebody_elses(
 
 
 def test_the_smallest_number_that_tells_processes_apart(knowledge: Database) -> None:
-    assert owner_of(knowledge, {"pid": 1000}, pids=(1500,)) == ("others", "pid 1000 is none that the job's log names")
+    assert owner_of(knowledge, {"pid": 1000}, pids=(1500,)) == ("others", "pid 1000 is not named in the job's log")
     assert owner_of(knowledge, {"pid": 999}, pids=(1500,))[0] == "unknown"
 
 
@@ -320,7 +320,7 @@ def test_what_a_name_links_to_the_jobs_own_line_is_the_jobs(knowledge: Database,
 @pytest.mark.parametrize(
     ("weight", "owner"),
     [
-        ("strong", ("others", "10.0 s behind the last line of the job's log")),
+        ("strong", ("others", "10.0 s after the last line of the job's log")),
         ("hint", ("unknown", "time, 10.0 s behind its last line")),
     ],
 )

@@ -65,7 +65,7 @@ def test_an_entry_may_have_messages_and_a_pattern_beside_them(tmp_path: Path) ->
         ("weight: proof", "weight: maybe", "weight 'maybe'"),
         ("title: A thing\n", "", "missing key title"),
         ("title:", "titel: x\ntitle:", "unknown key titel"),
-        ("cause: family.thing", "cause: family.other", "the file's place says 'family.thing'"),
+        ("cause: family.thing", "cause: family.other", "the file's path says 'family.thing'"),
         ("who: user", "who: nobody", "neither user nor admin"),
         ("why: It is broken.}", "why: It is broken., confirmed: 3}", "has no source beside it"),
         ("why: It is broken.}", "why: It is broken., source: a book, confirmed: many}", "is no number of people"),

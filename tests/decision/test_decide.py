@@ -104,15 +104,31 @@ def test_two_equally_likely_causes_are_undetermined(knowledge: Database) -> None
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        ({"repeated": 3, "progress": 7}, "the log goes on behind it"),
-        ({"repeated": 9}, "the log goes on behind it"),
-        ({"handled": True}, "words there tell of a warning, a retry or a recovery"),
+        ({"repeated": 3, "progress": 7}, "the log continues after it"),
+        ({"repeated": 9}, "the log continues after it"),
+        ({"handled": True}, "its wording suggests a warning, a retry or a recovery"),
         ({}, ""),
     ],
 )
 def test_a_notice_says_why_it_ended_nothing(knowledge: Database, after: dict[str, int], why: str) -> None:
     found = decided(knowledge, question(seen("code.shape", 9, **after)), model(-3.0, **SURE))
     assert [n.why for n in found.notices] == [why]
+
+
+def test_hints_that_follow_each_other_are_one_notice(knowledge: Database) -> None:
+    frames = [seen("code.exception", n, "hint") for n in (9, 10, 12, 40)]
+    found = decided(knowledge, question(*frames, seen("code.shape", 11)), model(-3.0, **SURE))
+    assert sorted(n.line for n in found.notices) == [9, 11, 40]
+    strong = [seen("code.exception", n) for n in (9, 10)]
+    assert len(decided(knowledge, question(*strong), model(-3.0, **SURE)).notices) == 2
+
+
+def test_where_no_end_is_shown_the_last_line_is_told_and_no_harmless_one_above(knowledge: Database) -> None:
+    harmless = seen(HEALTHY, 7, "hint")
+    found = decided(knowledge, question(harmless, lanes=(lane("kernel"),), machine=True), model(-3.0, **SURE))
+    assert (found.outcome.state, found.outcome.lines) == ("going_on", (("train.log", 100, "the last line"),))
+    ended = decided(knowledge, question(seen(HEALTHY, 7)), model(-3.0, **SURE))
+    assert (ended.outcome.state, ended.outcome.lines[0][1]) == ("ended_well", 7)
 
 
 def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database) -> None:

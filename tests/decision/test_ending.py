@@ -14,9 +14,9 @@ STEPS = "".join(f"step {n} loss 0.{n}\n" for n in range(1, 9))
 @pytest.mark.parametrize(
     ("log", "words"),
     [
-        (STEPS + TRACEBACK, "train.log ended badly: its last lines tell of it"),
-        (STEPS + TRACEBACK + "exit status 1\n", "train.log ended badly: its last lines give exit status 1"),
-        (STEPS + "Segmentation fault (core dumped)\n", "train.log ended badly: its last lines tell of it"),
+        (STEPS + TRACEBACK, "train.log ended with a failure: see its last lines"),
+        (STEPS + TRACEBACK + "exit status 1\n", "train.log ended with a failure: its last lines show exit status 1"),
+        (STEPS + "Segmentation fault (core dumped)\n", "train.log ended with a failure: see its last lines"),
         ("".join(f"iteration {n}: rss {368 + 40 * n} MB\n" for n in range(30)), "in train.log something "),
     ],
 )

@@ -135,7 +135,7 @@ def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Anal
     assert (report.causes[0].id, report.verdict) == (HEALTHY, "no_crash")
     assert report.causes[0].probability <= OPEN_END_MAX
     assert report.subject is not None
-    assert "known to tell of an end" in report.subject.why
+    assert "a known sign of an end" in report.subject.why
     assert report.missing
 
 

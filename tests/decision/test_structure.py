@@ -22,6 +22,7 @@ from forensics.decision.structure import (
     LOST_TO_END,
     MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_LAST_ERROR,
+    MIN_BAD_OF_LOST_NUMBERS,
     REACHED_END,
     SERVICE_DIES_AGAIN,
     SURVIVED,
@@ -238,11 +239,15 @@ def test_a_service_of_a_machine_that_dies_again_and_again_failed(
 
 
 @pytest.mark.parametrize(("weight", "later", "told"), [("strong", 0, True), ("hint", 0, False), ("strong", 1, False)])
-def test_numbers_that_are_lost_to_the_end_outweigh_a_good_end(weight: Any, later: int, told: bool, knowledge: Database) -> None:
+@pytest.mark.parametrize("kind", ["series/nan", "series/divergence"])
+def test_numbers_that_are_lost_to_the_end_outweigh_a_good_end(
+    kind: str, weight: Any, later: int, told: bool, knowledge: Database
+) -> None:
     lost = seen("numerics.nan", 90, weight, later_attempts=later, good=1)
-    lost = replace(lost, observation=replace(lost.observation, kind="series/nan"))
+    lost = replace(lost, observation=replace(lost.observation, kind=kind))
     found = decide(question(lost), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ledger[-1].feature == LOST_TO_END) is told
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LOST_NUMBERS) is told
 
 
 @pytest.mark.parametrize(

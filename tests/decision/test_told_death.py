@@ -19,11 +19,11 @@ BEHIND = (
 def test_what_was_told_of_a_death_is_told_again(analyze: Callable[..., Report]) -> None:
     told, untold = analyze(jupyter_log=TOLD + BEHIND), analyze(jupyter_log=BEHIND)
     assert (told.verdict, told.causes[0].id) == ("crash", "process.abort")
-    assert any("this program told" in row.feature for row in told.causes[0].ledger)
+    assert any("this program reported" in row.feature for row in told.causes[0].ledger)
     assert "Process 14040 aborted itself (SIGABRT)" in told.causes[0].summary
     assert untold.causes[0].id != "process.abort"
 
 
 def test_what_was_told_with_little_certainty_decides_nothing(analyze: Callable[..., Report]) -> None:
     unsure = analyze(jupyter_log=TOLD.replace("97%", "41%") + BEHIND)
-    assert not any("this program told" in row.feature for row in unsure.causes[0].ledger)
+    assert not any("this program reported" in row.feature for row in unsure.causes[0].ledger)

@@ -66,7 +66,7 @@ def test_of_a_command_that_still_runs_no_end_is_told(output: str, tmp_path: Path
     told = analyze(tmp_path)
     assert told.subject is not None and told.subject.outcome == "going_on"
     assert told.verdict == "no_crash" and "breaks off" not in told.to_text()
-    assert "where its threads stand" in told.to_text() and "forensics stacks PID" in told.to_text()
+    assert "where its threads are" in told.to_text() and "forensics stacks PID" in told.to_text()
 
 
 def test_a_hang_without_stacks_is_answered_with_how_to_get_them_next_time(tmp_path: Path) -> None:

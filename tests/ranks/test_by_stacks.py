@@ -85,7 +85,7 @@ def test_where_several_stand_elsewhere_all_of_them_are_told(knowledge: Database)
 def test_where_all_stand_at_one_place_nobody_is_odd(frames: str) -> None:
     found = drawn(stack(0, frames), stack(1, frames))
     assert found.odd == () and {row.state for row in found.rows} == {"waits" if frames == IN_CALL else "outside"}
-    assert "No rank of 2 keeps the others waiting." in ranks_text(found, 5, reason, str)
+    assert "None of the 2 ranks keeps the others waiting." in ranks_text(found, 5, reason, str)
 
 
 def test_the_kernel_tells_for_what_it_waits() -> None:
@@ -143,7 +143,7 @@ def test_every_format_says_on_what_it_rests() -> None:
     found = drawn(stack(0, IN_CALL), stack(1, LOADS))
     pages = ranks_text(found, 5, reason, str), ranks_markdown(found, 5, reason, str), ranks_html(found, reason, str)
     for page in pages:
-        assert "This is told by their stacks" in page and "waits in all" in page
+        assert "This is shown by their stacks" in page and "waits in all" in page
 
 
 def test_one_stack_is_no_picture() -> None:
@@ -162,11 +162,15 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     """People look at a run that is slow, too. Where one rank moved between two looks, it goes on."""
     write_look(tmp_path / "look1", IN_CALL, IN_CALL, LOADS)
     found = analyze_paths([tmp_path], "stacks", knowledge)
-    assert (found.verdict, found.missing[0].what, found.causes[0].probability) == ("undetermined", "whether it moves", 0.5)
+    assert (found.verdict, found.missing[0].what, found.causes[0].probability) == (
+        "undetermined",
+        "whether it makes progress",
+        0.5,
+    )
     assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
     shown = what_happened(found)
     assert "Rank 2 (pid 102 on gpu-1): it waits for something" in shown and "2 ranks wait at train.py:14" in shown
-    assert not found.possible and do_first(found).startswith("Look again")
+    assert not found.possible and do_first(found).startswith("Take the stacks again")
     write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
     moved = analyze_paths([tmp_path], "stacks", knowledge)
     assert moved.verdict == "undetermined" and moved.ranks is not None and moved.ranks.odd[0].is_only_late
@@ -398,7 +402,7 @@ def test_stacks_of_the_start_say_nothing_of_a_rank_that_left_later() -> None:
     ("inner", "doing"),
     [
         ("load (/run/train.py:7)", "it loads data"),
-        ("decide (/run/train.py:7)", "it computes or waits, which its stack does not tell"),
+        ("decide (/run/train.py:7)", "it computes or waits; its stack does not show which"),
         ("acquire_lock (/run/train.py:7)", "it waits for a lock"),
     ],
 )
@@ -829,7 +833,7 @@ def test_a_sleep_in_a_function_that_waits_for_a_file_is_that_wait(function: str,
     [
         (22, "", "barrier", "it left that barrier out"),
         (18, "", "barrier", "it left that barrier out"),
-        (18, "in loops of lines 17-19", "other_batches", "with more batches"),
+        (18, "in loops of lines 17-19", "other_batches", "it had more batches"),
     ],
 )
 def test_a_rank_in_another_call_than_the_barrier_of_the_others_left_it_out_unless_it_has_more_batches(

@@ -149,7 +149,7 @@ def test_the_nearest_other_kind_is_told_where_the_evidence_is_thin() -> None:
     (odd,) = drawn(stack(0, IN_CALL), stack(1, "write (/run/t.py:21)"), stack(2, IN_CALL)).odd
     assert odd.kind == "outside"
     (thin,) = drawn(stack(0, IN_CALL), stack(1, "serve (/run/t.py:21)"), stack(2, IN_CALL)).odd
-    assert reason_and_rival(thin).endswith("It may as well be that it waits for a lock; py-spy dump --native tells it")
+    assert reason_and_rival(thin).endswith("It may also be that it waits for a lock; py-spy dump --native would show it")
     (sure,) = drawn(stack(0, IN_CALL), stack(1, LOADS, kernel="flock of /data/index"), stack(2, IN_CALL)).odd
     assert sure.rival == ""
 
@@ -174,4 +174,4 @@ def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: Path, 
         (folder / f"rank{rank}.txt").write_text("\n".join(text) + "\n")
     found = analyze_paths([folder], "job", knowledge).ranks
     assert found is not None
-    assert [(odd.rank, odd.rival) for odd in found.odd] == [(1, "it waits for a lock; py-spy dump --native tells it")]
+    assert [(odd.rank, odd.rival) for odd in found.odd] == [(1, "it waits for a lock; py-spy dump --native would show it")]

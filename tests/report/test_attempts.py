@@ -38,8 +38,8 @@ def told(form: str, given: Report) -> str:
 def test_what_changed_is_told_in_words() -> None:
     for form in ("text", "markdown"):
         said = told(form, report())
-        assert "what changed until the last one" in said.lower()
-        assert "it reached epoch 2, the last one epoch 5; node gpu-03 -> gpu-07; --batch-size 64 -> 32" in said
+        assert "what changed before the last one" in said.lower()
+        assert "it reached epoch 2, the last one reached epoch 5; node gpu-03 -> gpu-07; --batch-size 64 -> 32" in said
     page = render(report(), "html")
     assert '<tr><th scope="row">node</th><td>gpu-03</td><td>gpu-07</td></tr>' in page
 
@@ -52,7 +52,7 @@ def test_runs_in_files_of_their_own_are_attempts_and_the_last_one_is_told(knowle
     assert report.subject and (report.subject.attempt, report.subject.attempts) == (2, 2)
     said = told("text", report)
     assert "IndexError: index 400 is out of bounds" in said
-    assert "it reached step 11, the last one step 29; batch size 32 -> 16" in said
+    assert "it reached step 11, the last one reached step 29; batch size 32 -> 16" in said
 
 
 def test_a_rotated_log_is_one_run(knowledge: Database) -> None:
@@ -66,7 +66,7 @@ def test_a_rotated_log_is_one_run(knowledge: Database) -> None:
 
 def test_what_stayed_is_told_where_nothing_changed() -> None:
     for form in ("text", "markdown", "html"):
-        assert "nothing of this changed: batch size 64, node gpu-03" in told(form, report((), ("batch size 64", "node gpu-03")))
+        assert "unchanged: batch size 64, node gpu-03" in told(form, report((), ("batch size 64", "node gpu-03")))
     assert "changed" not in told("text", report(()))[:200]
 
 

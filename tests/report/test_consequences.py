@@ -55,7 +55,7 @@ def test_what_is_earlier_did_not_follow(seconds: float, form: str) -> None:
     assert consequences(report) == []
     said = render(report, form).split('<script type="application/json"')[0]
     assert not re.search("what followed", said, re.I)
-    assert re.search("told beside it", said, re.I)
+    assert re.search("also reported", said, re.I)
     assert not re.search(r"\d (?:s|min|h|days) (?:earlier|later)", said)
     assert TITLE in said.replace("\n", " ")  # that its reason is not shown stays true
 

@@ -159,4 +159,4 @@ def test_an_incident_without_an_end_of_its_own_is_not_listed(form: str) -> None:
     both = replace(report, incidents=(report.incidents[0], told["crash"], replace(told["undetermined"], id=3)))
     said = render(both, form).split('<script type="application/json"')[0]
     assert ("job of crash" in said, "job of undetermined" in said) == (True, False)
-    assert "nothing is shown to have ended badly" in " ".join(said.split())
+    assert "nothing visibly ended badly" in " ".join(said.split())

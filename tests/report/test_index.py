@@ -98,7 +98,7 @@ def test_a_log_that_breaks_off_is_neither_a_failure_nor_a_good_end() -> None:
     assert (found.crashed, found.open, [c.cause for c in found.counts]) == (1, 2, ["a"])
     assert 'data-kind="open"' in index.index_html(
         rows, "cases"
-    ) and "of 2 cases nothing tells how it ended" in index.index_markdown(rows, "cases")
+    ) and "in 2 cases, nothing shows how it ended" in index.index_markdown(rows, "cases")
     assert "<b>2</b>" in index.index_html(rows[:2], "cases")
 
 

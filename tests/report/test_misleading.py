@@ -118,13 +118,13 @@ def test_the_rank_that_died_is_not_among_those_that_waited() -> None:
     other = replace(symptom, id="distributed.peer_lost", facts={"pid": 15371, "rank": 0}, ranks=(0,))
     assert location(replace(report, causes=(killed, named, other))) == "python (pid 15372); 1 other rank waited or failed with it"
     unknown = replace(named, facts={"rank": 1})
-    assert location(replace(report, causes=(killed, unknown, other))) == "python (pid 15372); lines of 2 ranks tell of it"
+    assert location(replace(report, causes=(killed, unknown, other))) == "python (pid 15372); lines of 2 ranks mention it"
 
 
 def test_two_hundred_kills_are_a_list_and_not_one_story() -> None:
     """200 kills of 200 Slurm jobs, seven minutes apart, were told as `job 4199`."""
     screen = "\n".join(render(made.many(200), "text", Style(width=80)).splitlines()[:24])
-    assert "200 in these logs, number 1 is told here" in " ".join(screen.split())
+    assert "200 in these logs, number 1 is shown here" in " ".join(screen.split())
     assert "199 times: A memory limit was hit, jobs 4001 to 4199, about every 7 min" in " ".join(
         screen.replace(" 93 %", "").split()
     )
@@ -161,8 +161,8 @@ def test_what_is_not_proven_says_so_before_its_cause() -> None:
     for told, said in ((likely, "Probably: "), (unlikely, "Not proven: ")):
         assert render(told, "text").startswith(said)
         assert render(told, "markdown").startswith(f"## {said}")
-    assert "No cause is told as certain" not in render(likely, "text")  # it stands beside 98 %
-    assert "No cause is told as certain" in render(unlikely, "text")
+    assert "No cause is certain" not in render(likely, "text")  # it stands beside 98 %
+    assert "No cause is certain" in render(unlikely, "text")
 
 
 def test_a_curve_that_shows_nothing_is_not_drawn() -> None:

@@ -16,12 +16,12 @@ from tests.report import made
 from tests.report.samples import CASES, rendered, sample
 
 WORDS = {
-    "failed": "a.log ended badly: why",
+    "failed": "a.log ended with a failure: why",
     "stalled": "a.log hung: why",
     "spoiled": "a.log went wrong: why",
     "stopped": "a.log was stopped: why",
     "ended_well": "a.log ended well: why",
-    "going_on": "a.log is still going on: why",
+    "going_on": "a.log was still running: why",
     "cut_off": "a.log breaks off: why",
     "unknown": "a.log: why",
 }
@@ -31,7 +31,7 @@ OF_MACHINE = {
     "spoiled": "on this machine something went wrong: why",
     "stopped": "on this machine something was stopped: why",
     "ended_well": "nothing on this machine ended badly",
-    "going_on": "this machine is still going on: why",
+    "going_on": "this machine was still running: why",
     "cut_off": "this machine breaks off: why",
     "unknown": "this machine: why",
 }
@@ -59,7 +59,7 @@ def test_unrelated_incidents_of_a_machine_are_each_proven() -> None:
     machine = replace(about("machine", "", "failed", "undetermined"), causes=causes)
     for form in ("text", "markdown", "html"):
         told = " ".join(render(machine, form).split())
-        assert "2 unrelated incidents are shown here, each by a line of its own" in told, form
+        assert "These logs show 2 unrelated incidents, each on a line of its own" in told, form
         assert "Not proven" not in told and "Also possible" not in told, form
     job = replace(about("job", "logs/a.log", "failed", "undetermined"), causes=causes)
     assert "Not proven" in render(job, "text")  # of a job one of them is the reason, and it is not known which
@@ -87,11 +87,11 @@ def test_where_nothing_is_proven_a_bad_end_is_probable(outcome: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [
-        ("job", "4711", "job 4711 ended badly: why"),
-        ("container", "6895a3e1", "container 6895a3e1 ended badly: why"),
+        ("job", "4711", "job 4711 ended with a failure: why"),
+        ("container", "6895a3e1", "container 6895a3e1 ended with a failure: why"),
         ("notebook", "logs/a.log", "in a.log something went wrong"),
-        ("job", "", "the job ended badly: why"),
-        ("job", "x" * 500, f"job …{'x' * 59} ended badly: why"),
+        ("job", "", "the job ended with a failure: why"),
+        ("job", "x" * 500, f"job …{'x' * 59} ended with a failure: why"),
     ],
 )
 def test_the_subject_is_named(kind: str, name: str, words: str) -> None:
@@ -107,7 +107,7 @@ def test_the_subject_is_named(kind: str, name: str, words: str) -> None:
     ],
 )
 def test_no_end_is_claimed_that_no_line_shows(outcome: str, verdict: str, words: str) -> None:
-    """`train.log ended badly: nothing shows that it went on`, of readings of memory without an end, and of a server's log."""
+    """`train.log ended with a failure: nothing shows that it went on`, of readings of memory without an end, and of a server's log."""
     report = about("job", "logs/a.log", outcome, verdict)
     assert report.subject is not None
     assert said(replace(report, subject=replace(report.subject, why=""))) == words
@@ -117,7 +117,7 @@ def test_no_end_is_claimed_that_no_line_shows(outcome: str, verdict: str, words:
 
 
 def test_a_file_whose_name_others_have_too_keeps_its_folder() -> None:
-    assert said(about("job", "n1/a.log", "failed", sources=("n1/a.log", "n2/a.log"))) == "n1/a.log ended badly: why"
+    assert said(about("job", "n1/a.log", "failed", sources=("n1/a.log", "n2/a.log"))) == "n1/a.log ended with a failure: why"
 
 
 def test_what_a_later_version_calls_an_outcome_is_left_out() -> None:
@@ -182,4 +182,4 @@ def test_a_slow_run_is_not_said_to_hang() -> None:
 def test_a_pod_is_named_where_the_lines_tell_it() -> None:
     report = about("job", "logs/a.log", "failed")
     pod = replace(report.causes[0], where="pod web-756fc6f94c-gcs4k, node n3")
-    assert said(replace(report, causes=(pod,))) == "pod web-756fc6f94c-gcs4k ended badly: why"
+    assert said(replace(report, causes=(pod,))) == "pod web-756fc6f94c-gcs4k ended with a failure: why"

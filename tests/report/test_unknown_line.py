@@ -36,7 +36,7 @@ def test_of_an_error_of_its_own_it_is_not_told_what_is_frequent_elsewhere(analyz
     bare = "step 1 loss 3.1\nstep 2 loss 3.0\nHRN-0417 lease of shard 12 failed, giving up\n"
     own, silent = analyze(train_log=LOG), analyze(train_log=bare)
     assert (own.possible, bool(silent.possible)) == ((), True)
-    assert "tells an error of its own" in render(own, "text") and "tells an error of its own" not in render(silent, "text")
+    assert "reports an error of its own" in render(own, "text") and "reports an error of its own" not in render(silent, "text")
 
 
 def test_a_captured_run_that_tells_an_error_of_its_own_has_the_command_that_teaches_it(analyze: Callable[..., Report]) -> None:

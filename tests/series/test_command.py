@@ -88,7 +88,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], said: str, tmp_path: Path
 def test_a_log_without_numbers_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("hello\nTraceback (most recent call last):\n")
     done = run(tmp_path / "train.log")
-    assert (done.returncode, done.stdout) == (0, "no number is printed twice in what was given\n")
+    assert (done.returncode, done.stdout) == (0, "the given logs print no number more than once\n")
 
 
 @pytest.mark.seconds

@@ -1,6 +1,7 @@
 """Losses and gradient norms that leave the numbers, and those that come back."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -134,3 +135,25 @@ def test_most_of_a_record_that_is_never_a_number_is_told(told: Told, record: str
     assert not told(
         f"round 0 of 9, {record}\n".replace("nan", "0.1") + "".join(f"round {n} of 9, {record}\n" for n in range(1, 3))
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "weight"),
+    [
+        ([3.0, 2.0, 40.0, 9e4, 2e9], "hint"),
+        ([3.0, 2.0, 40.0, 9e4, 2e9, 3e14], "strong"),
+        ([3.0, 2.0, 40.0, 9e4, 2.0], None),
+        ([3.0, 0.2, 0.1, 2.5, 2.6], None),
+        ([2.0, 40.0, 9e4, 2e9], None),
+    ],
+    ids=["five", "six", "it comes back", "no thousand times", "four"],
+)
+def test_a_few_readings_tell_of_a_divergence_only_if_it_is_great(values: list[float], weight: str | None, told: Told) -> None:
+    assert [e.weight for e in told(losses(values)) if e.kind == "series/divergence"] == ([weight] if weight else [])
+
+
+@pytest.mark.parametrize("line", ["episode {} loss {}", "iter {} loss {}\n| rollout/ep_rew_mean | 3.5 |\n| mean reward | 7 |"])
+def test_the_loss_of_a_training_by_rewards_rises_where_it_finds_some(line: str, told: Told) -> None:
+    text = "".join(line.format(i, 0.001 if i < 20 else 900.0) + "\n" for i in range(40))
+    assert told(text) == []
+    assert told(re.sub("episode|reward|rew", "x", text)) != []

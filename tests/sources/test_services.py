@@ -65,3 +65,22 @@ def test_a_stream_that_is_read_once_stays_whole() -> None:
     (source,) = stream_sources(io.BytesIO(long.encode()), "<stdin>", lambda _w: None)
     assert source.name == "<stdin>"
     assert len(stream_sources(io.BytesIO(STACK.encode()), "<stdin>", lambda _w: None)) == 3
+
+
+def test_what_compose_builds_before_it_attaches_is_left_with_compose(tmp_path: Path) -> None:
+    built = "Building trainer\n" + "".join(f"Step {n}/900 : RUN make part-{n}\n" for n in range(1, 900))
+    found = opened(tmp_path, built + STACK)
+    assert [*found] == ["compose.log!redis-1", "compose.log!trainer-1", "compose.log"]
+    assert read(found["compose.log!trainer-1"])[1] == [903, 905, 906, 907]
+    assert len(read(found["compose.log"])[0]) == 901
+
+
+def test_a_container_that_exited_is_named_with_its_project(tmp_path: Path) -> None:
+    named = (
+        STACK.replace("redis-1 ", "redis_1 ")
+        .replace("trainer-1 ", "trainer_1 ")
+        .replace("trainer_1 exited", "shop_trainer_1 exited")
+    )
+    found = opened(tmp_path, named)
+    assert [*found] == ["compose.log!redis_1", "compose.log!trainer_1", "compose.log"]
+    assert read(found["compose.log!trainer_1"])[0][-1].endswith("shop_trainer_1 exited with code 3")

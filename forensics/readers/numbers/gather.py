@@ -23,6 +23,7 @@ from forensics.readers.numbers import lost_values, memory_tools, processes, tool
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.plans import Key, Plan, plans_of
+from forensics.readers.python.quoted_source import code_lines
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -118,7 +119,7 @@ def gather_together(scans: Sequence[Scan], telling: bool) -> list[Numbers]:
     starts: list[int] = []
     for scan in scans:
         starts.append(len(texts))
-        own_numbers, own_texts = _sampled_lines(scan)
+        own_numbers, own_texts = _printed(scan, *_sampled_lines(scan))
         numbers += own_numbers
         texts += own_texts
     of_source, of_layout = _planned(texts, starts)
@@ -162,6 +163,13 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
                 found[line.number, math.inf] = last
     places = sorted([place for place, text in found.items() if not text.startswith(OWN_STARTS) or not is_own_line(text)])
     return [number for number, _ in places], [*map(found.__getitem__, places)]
+
+
+def _printed(scan: Scan, numbers: list[int], texts: list[str]) -> tuple[list[int], list[str]]:
+    """Those of the lines that are no code which the log quotes: its numbers were not measured."""
+    code = code_lines(scan, numbers)
+    kept = [number not in code for number in numbers] if code else []
+    return ([*compress(numbers, kept)], [*compress(texts, kept)]) if code else (numbers, texts)
 
 
 def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:

@@ -25,9 +25,13 @@ INSTALLED_PACKAGE_PATTERN = lazy.regex(INSTALLED_PACKAGE)
 CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 
 
-def is_library_file(file: str) -> bool:
-    """Is the file part of an installed package, or the script that starts one?"""
-    return LIBRARY_PATH_PATTERN.search(file) is not None
+def is_library_file(file: str, function: str = "") -> bool:
+    """Is the file part of an installed package, or the script that starts one? `function`: the frame's, where it is known; code
+    that Cython compiled gives the module's path with it, and a file below the build's folder: pydantic/main.py, in
+    pydantic.main.BaseModel.__init__.
+    """
+    is_compiled = "/" in file and function.startswith(file.removesuffix(".py").replace("/", ".") + ".")
+    return is_compiled or LIBRARY_PATH_PATTERN.search(file) is not None
 
 
 def installed_package(file: str) -> str:

@@ -19,16 +19,21 @@ IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱
 column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
 
 Lines of source code that are printed with a traceback: they quote a message with names of variables in place of its values.
+
+Numbers that stand in code were not measured, wherever it is quoted: below a frame, around the line that ran, of a cell that
+failed, or as a program that was printed.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from forensics.core import lazy
+from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import unlabelled
-from forensics.model import Line, Observation
-from forensics.readers.base import ParsedLine
+from forensics.model import Line, Observation, Scan
+from forensics.readers.base import Block, ParsedLine, sampled_blocks
 
 TRACEBACK_HEAD = "Traceback (most recent call last)"
 # Two texts between the tracebacks of a chain. After the first one, the earlier exception is only context: the later exception
@@ -83,6 +88,7 @@ def _is_beyond(row: ParsedLine) -> bool:
 
 PATTERNS = patterns_of("quoted source")
 MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
+NBCLIENT_ERROR = b"An error occurred while executing the following cell"
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
 
@@ -97,15 +103,7 @@ def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -
     literals = (found.span() for found in PATTERNS.literal.finditer(line.text))
     if not any(start <= span[0] and span[1] <= end for start, end in literals):
         return False
-    rows = {row.number: unlabelled(row.text) for row in around}
-    indent = len(rows.get(line.number, "")) - len(rows.get(line.number, "").lstrip())
-    for number in range(line.number - 1, line.number - 1 - MAX_STATEMENT_LINES, -1):
-        row = rows.get(number, "")
-        if frame := PATTERNS.frame_row.match(row):
-            return len(frame["indent"]) < indent
-        if not row.startswith("  "):
-            return False
-    return False
+    return _below_frame(line.number, {row.number: unlabelled(row.text) for row in around})
 
 
 def is_code_of_frame(line: Line, around: Sequence[Line]) -> bool:
@@ -154,6 +152,87 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     while PATTERNS.pytest_source.match(rows.get(below, "#")):  # a statement of several lines
         below += 1
     return PATTERNS.pytest_error.match(rows.get(below, "")) is not None
+
+
+CODE_MARKS = (b"Traceback (most", b'File "', b"-> ", "❱".encode(), b"\nE  ", b"def ", b"import ", b"print(", NBCLIENT_ERROR)
+
+
+def code_lines(scan: Scan, lines: Sequence[int]) -> set[int]:
+    """Those of `lines`, which rise, that are code which the log quotes, as far as the sample has them."""
+    if not any(mark in data for _, data in scan.sample for mark in CODE_MARKS):
+        return set()
+    found: set[int] = set()
+    blocks = sampled_blocks(scan)
+    starts = [block.first for block in blocks]
+    rows = [_Rows(block) for block in blocks]
+    cells = {number for block in blocks for number in _lines_of_cells(block)}
+    for number in lines:
+        at = bisect_right(starts, number) - 1
+        if number in cells or (at >= 0 and rows[at].get(number, "") and _is_code(number, rows[at])):
+            found.add(number)
+    return found
+
+
+def _lines_of_cells(block: Block) -> Iterator[int]:
+    """The lines of the cells that nbclient quotes, each between two rules."""
+    for i in (i for i, row in enumerate(block.rows) if NBCLIENT_ERROR in row):
+        rules = (n for n in range(i + 2, len(block.rows)) if PATTERNS.cell_rule.match(decode_line(block.rows[n])))
+        yield from range(block.first + i + 1, block.first + next(rules, i))
+
+
+class _Rows(dict[int, str]):
+    """The lines of a block by their numbers, decoded where they are asked for."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+
+    def get(self, number: int, default: str = "") -> str:  # type: ignore[override]
+        at = number - self.block.first
+        if not 0 <= at < len(self.block.rows):
+            return default
+        if number not in self:
+            self[number] = unlabelled(decode_line(self.block.rows[at]))
+        return self[number]
+
+
+def _is_code(at: int, rows: Mapping[int, str]) -> bool:
+    own = rows.get(at, "")
+    if numbered := PATTERNS.numbered.match(own):
+        return numbered["mark"] is not None or _numbered(at, rows)
+    if any(form.match(own) for form in (PATTERNS.statement, PATTERNS.pytest_mark, PATTERNS.pytest_error)) or _below_frame(
+        at, rows
+    ):
+        return True
+    if PATTERNS.assignment.match(own) and any(_beside_statement(at, way, rows) for way in (-1, 1)):
+        return True
+    return _of_pytest(at, rows)
+
+
+def _below_frame(at: int, rows: Mapping[int, str]) -> bool:
+    """Is it a part of the statement below a frame of a traceback?"""
+    indent = _indent(rows.get(at, ""))
+    for number in range(at - 1, at - 1 - MAX_STATEMENT_LINES, -1):
+        row = rows.get(number, "")
+        if frame := PATTERNS.frame_row.match(row):
+            return len(frame["indent"]) < indent
+        if not row.startswith("  "):
+            return False
+    return False
+
+
+def _beside_statement(at: int, way: int, rows: Mapping[int, str]) -> bool:
+    """Does a statement's head stand beside it, or beside the assignments next to it?"""
+    for number in range(at + way, at + way * MAX_SOURCE_ROWS, way):
+        row = rows.get(number, "")
+        if PATTERNS.statement.match(row):
+            return True
+        if row.strip() and not PATTERNS.assignment.match(row):
+            return False
+    return False
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def is_code_line(text: str) -> bool:

@@ -302,7 +302,7 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
     for i, row in enumerate(rows):
         fields = _frame(row.message, rows[i + 1 : i + 1 + FRAME_CODE_ROWS])
         if fields:
-            foreign = is_library_file(str(fields["file"]))
+            foreign = is_library_file(str(fields["file"]), str(fields.get("function", "")))
             if not foreign or only_foreign:
                 best, only_foreign = (fields, row.line), foreign
     return best

@@ -35,7 +35,7 @@ from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing
 from forensics.report.style import Style
 
 MAX_TICKET_CHARS = 12_000  # chosen by hand: two screens; `-f issue` writes a longer one
-WEIGHTS = {"proof": "proves it", "strong": "speaks strongly for it", "hint": "a hint"}
+WEIGHTS = {"proof": "proves it", "strong": "strongly supports it", "hint": "a hint"}
 MAX_MOMENTS = 150  # chosen by hand: of a table to look through; the report as JSON has all
 MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
 

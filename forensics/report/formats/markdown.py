@@ -73,7 +73,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("evidence", 1, tuple(_below(head, _evidence(first, paths))))
     yield Block("what differs from the good run", 3, tuple(_below(BASELINE_HEAD, _baseline(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
-    yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
+    yield Block("what else was reported", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(phrases.others_head(report), phrases.also_possible(report), paths, odds=True)))
     yield Block(
         "lines to read first",
@@ -134,7 +134,7 @@ def _incidents(report: Report) -> Iterator[str]:
     if not others:
         return
     number = report.incidents[0].id
-    yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
+    yield from ("", f"### {len(report.incidents):,} incidents; number {number} is shown here", "")
     rows = []
     for group in others[:MAX_TABLE_ROWS]:
         time = course.clock_text(group.start, "", report)
@@ -144,7 +144,7 @@ def _incidents(report: Report) -> Iterator[str]:
     yield from table_lines(("number", "time", "what", "probability"), rows, right=("probability",))
     quiet = overview.quiet_incidents(report)
     if quiet:
-        yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time nothing is shown to have ended badly.")
+        yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time, nothing visibly ended badly.")
 
 
 def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:

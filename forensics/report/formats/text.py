@@ -7,7 +7,7 @@ train.log ended badly: nothing shows that it went on behind the lines that tell 
 where     rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it
 when      2026-11-21 08:46:17 dmesg.log: A memory limit was hit --2.4 s--> jupyter.log: The notebook kernel died
 do first  Ask for more memory than the 400 MiB it had
-incidents 200 in these logs, number 1 is told here; --incident N tells another
+incidents 200 in these logs, number 1 is shown here; --incident N shows another
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,15 +93,13 @@ class FirstScreen:
         if not others:
             return
         yield Row()
-        number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
-        yield from wrap_rows(f"{number}; --incident N tells another", self.width, LABEL_COLUMNS, "incidents".ljust(LABEL_COLUMNS))
+        number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is shown here"
+        yield from wrap_rows(f"{number}; --incident N shows another", self.width, LABEL_COLUMNS, "incidents".ljust(LABEL_COLUMNS))
         for group in others[: overview.MAX_LISTED_INCIDENTS]:
             yield from self._group(group)
         more = sum(len(g.ids) for g in others[overview.MAX_LISTED_INCIDENTS :])
-        rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
-        rest += [
-            f"{with_noun(quiet, 'stretch', 'stretches')} of time in which nothing is shown to have ended badly" if quiet else ""
-        ]
+        rest = [f"{more:,} more that ended badly; --all shows them" if more else ""]
+        rest += [f"{with_noun(quiet, 'stretch', 'stretches')} of time in which nothing visibly ended badly" if quiet else ""]
         if any(rest):
             yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
 
@@ -141,7 +139,7 @@ class FirstScreen:
 Section = tuple[str, Iterable[Row], str]  # its heading, its rows, and what stands beside the heading
 ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
-STEP_ABOVE = "What stands above under do first"  # in place of a step of several rows
+STEP_ABOVE = "See do first, above"  # in place of a step of several rows
 REMEDY_COLUMNS = 11  # the width of `  1 you    `
 IN_FULL = 2  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
@@ -206,7 +204,7 @@ class _Text:
         yield head, self._others(phrases.also_possible(report), lambda f: phrases.percent_text(f.probability)), ""
         yield "what to do", self._remedies(), ""
         yield phrases.POSSIBLE_HEAD, self._possible(), ""
-        yield "not known", self._unknown(), self._if_fits("not known", "forensics doctor tells what can be read on this machine")
+        yield "not known", self._unknown(), self._if_fits("not known", "forensics doctor shows what can be read on this machine")
         yield from self._beside()
 
     def _beside(self) -> Iterator[Section]:

@@ -5,7 +5,9 @@
     trainer-1 exited with code 1                      line 3 of compose.log!trainer-1
     Gracefully stopping...                            line 4 of compose.log, which is left with what compose itself says
 
-That one service works says nothing about another one, and each has an end of its own.
+That one service works says nothing about another one, and each has an end of its own. What `up` prints before it attaches to
+the services - images that it pulls and builds - is compose's own, however long it is. Compose 1 names a container that exited
+with its project in front of it: `shop_redis_1 exited with code 0` is a line of `redis_1`.
 """
 
 import re
@@ -33,41 +35,70 @@ SERVICE_NAME = rb"(?!\d{4}-)([A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4}(?= )|[a-z][\w.-]
 SERVICE_LINE = lazy.regex(
     COLOURS + SERVICE_NAME + rb"(?: +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?| exited with code \d)", re.MULTILINE
 )
-SERVICE_LABEL = lazy.regex(COLOURS + SERVICE_NAME + rb" +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?")
+SERVICE_LABEL = lazy.regex(COLOURS + SERVICE_NAME + rb" +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?", re.MULTILINE)
+ATTACHES = lazy.regex(COLOURS + rb"Attaching to \S", re.MULTILINE)
+PREPARES = lazy.regex(  # what `docker compose up` prints first of all
+    COLOURS + rb"(?:Attaching to \S|Building [\w.-]{1,80}\r?$|Pulling [\w.-]{1,80} \(|Creating (?:network|volume) [\"\w]"
+    rb"|(?:Creating|Starting|Recreating) [\w.-]{1,80} \.\.\.|\[\+\] (?:Running|Building|up) "
+    rb"| ?(?:Network|Container|Volume) [\w.\"-]{1,80} +(?:Creating|Created|Starting|Started|Running)"
+    rb"|Step 1/\d{1,4} : |#\d{1,4} \[[\w. /-]{1,80}\] )",
+    re.MULTILINE,
+)
+
+
+def may_have_services(head: bytes) -> bool:
+    """May what begins with `head` hold the lines of services? Cheap, for every file."""
+    return b" | " in head or PREPARES.search(head) is not None
 
 
 def services_of(blob: Blob, head: bytes) -> Iterator[Source]:
     """The log of each service, and last what compose itself says; nothing where `blob` is no log of several services."""
     encoding = detect_encoding(head)
-    labelled = Counter(m[1] for m in SERVICE_LINE.finditer(b"".join(decode_blocks(iter([head]), encoding))))
-    if len(labelled) < 2 or sum(labelled.values()) < MIN_LABELLED_LINES or blob.is_read_once:
+    start = b"".join(decode_blocks(iter([head]), encoding))
+    labelled = Counter(m[1] for m in SERVICE_LINE.finditer(start))
+    if blob.is_read_once or not ((len(labelled) > 1 and sum(labelled.values()) >= MIN_LABELLED_LINES) or PREPARES.search(start)):
         return
     names = _names(blob, encoding)
-    for name in (*names, b"") if 1 < len(names) <= MAX_SERVICES else ():
+    services = sorted({*names.values()}, key=[*names.values()].index)
+    for name in (*services, b"") if 1 < len(services) <= MAX_SERVICES else ():
         title = f"{blob.name}!{name.decode('ascii', 'replace')}" if name else blob.name
-        form = Format("compose", lambda _head: True, partial(_lines_of, name), b"")
+        form = Format("compose", lambda _head: True, partial(_lines_of, name, names), b"")
         source = decoded_source(replace(blob, name=title, head=None), form, encoding, (), 1)
         if name or any(block.strip() for block in source.blocks(lambda _w: None)):
             yield source
 
 
-def _names(blob: Blob, encoding: str | None) -> list[bytes]:
-    """The names of all services, in order; none where many lines have no label, or the whole is long."""
+def _names(blob: Blob, encoding: str | None) -> dict[bytes, bytes]:
+    """Each name that stands in front of a line, in order -> its service; empty where many lines have no label behind the one
+    that says which services follow, or the whole is long.
+    """
     found: Counter[bytes] = Counter()
+    labelled: set[bytes] = set()
     size = written = 0
+    attached: re.Match[bytes] | None = None
     for block in decode_blocks(read_blocks(blob, lambda _w: None), encoding):
         size += len(block)
         if size > MAX_SPLIT_BYTES:
-            return []
+            return {}
+        if not attached and (attached := ATTACHES.search(block)):
+            block, written = block[attached.start() :], 0
         written += sum(1 for line in block.split(b"\n") if line.strip())
         found.update(m[1] for m in SERVICE_LINE.finditer(block))
-    return [*found] if sum(found.values()) >= MIN_LABELLED_SHARE * written else []
+        labelled.update(m[1] for m in SERVICE_LABEL.finditer(block))
+    if sum(found.values()) < max(MIN_LABELLED_LINES, MIN_LABELLED_SHARE * written):
+        return {}
+    return {name: _service(name, labelled) for name in found}
 
 
-def _lines_of(name: bytes, blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
-    """The lines of the service `name`, without its label; those of no service for an empty name."""
+def _service(name: bytes, labelled: set[bytes]) -> bytes:
+    """The labelled service whose container has `name`, with its project in front; else `name`."""
+    return name if name in labelled else next((s for s in labelled if name.endswith((b"_" + s, b"-" + s))), name)
+
+
+def _lines_of(name: bytes, names: dict[bytes, bytes], blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    """The lines of the service `name`, without its label; those of no service for an empty name. `names`: see _names."""
     for first, _, whole in numbered_blocks(blocks):
         for number, line in enumerate(whole.split(b"\n"), first):
             found = SERVICE_LINE.match(line)
-            if (found[1] if found else b"") == name and (name or line.strip()):
+            if (names.get(found[1], b"") if found else b"") == name and (name or line.strip()):
                 yield number, 1, SERVICE_LABEL.sub(b"", line), 1

@@ -134,7 +134,7 @@ def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> I
             waiting = len(text.text) - text.at
             if waiting < limits.current.entry and text.more(max(waiting, 1)):
                 continue
-            note("truncated", "the document is cut short or damaged behind this line", text.line)
+            note("truncated", "the document is cut short or damaged after this line", text.line)
             if rest := _rest(text.text[text.at :]):
                 yield text.line, rest, text.text[text.at :]
             return

@@ -151,7 +151,11 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     order = _in_order_of_execution([cell for cell, _ in ran])
     shown = [i for i in order if ran[i][1]]
     if shown != sorted(shown):
-        note("notebook", "the cells did not run in the order in which they stand; they are told as they ran", None)
+        note(
+            "notebook",
+            "the cells did not run in their order in the notebook; they are listed in the order in which they ran",
+            None,
+        )
     yield from (p for i in order for p in ran[i][1].pieces())
 
 
@@ -380,7 +384,7 @@ class _Ends:
     def tell(self, note: Note) -> None:
         """Write the note, if there is such a cell."""
         if self.last and self.behind and not (self.last.failed or self.behind.failed):
-            message = f"the cell that ran last, to its end, is In [{self.count}]; if the kernel died, then in the cell behind it"
+            message = f"In [{self.count}] is the last cell that ran to its end; if the kernel died, it died in the cell after it"
             note("notebook", message, self.behind.line)
 
 

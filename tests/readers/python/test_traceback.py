@@ -160,6 +160,18 @@ def test_compiled_code_of_cython_is_not_where_to_look(events: Callable[[str], li
     assert str(event.fields["file"]).endswith("/train.py")
 
 
+def test_a_module_of_python_that_cython_compiled_is_a_librarys(events: Callable[[str], list[Observation]]) -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "/srv/app/settings.py", line 89, in <module>\n    settings = Settings()\n'
+        '  File "pydantic/main.py", line 362, in pydantic.main.BaseModel.__init__\n'
+        "mypackage.errors.StrangeError: it did not work\n"
+    )
+    (event,) = tracebacks(events(text))
+    assert (event.fields["file"], event.fields["line_no"]) == ("/srv/app/settings.py", 89)
+    (event,) = tracebacks(events(text.replace(", in pydantic.main.BaseModel.__init__", ", in check")))
+    assert event.fields["file"] == "pydantic/main.py"
+
+
 def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Observation]]) -> None:
     assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
 
