@@ -37,7 +37,9 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
     "Kubernetes has started it again {restarts} time(s).",
 )
-WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
+WORKER_SENTENCE = (
+    "It was raised in {raised_in_worker}; the traceback of the process that waited for it contains that of the worker."
+)
 LAST_SAID = "last_said"  # the line of the program's own log that most likely says why, where a platform keeps only a status
 SAID_SENTENCE = f"The program itself said: {{{LAST_SAID}}}"
 UNSAID_PATTERN = lazy.regex(r"Why [^.]{1,40} not said here\.\Z")  # of a state of which nothing tells the reason
@@ -138,7 +140,9 @@ def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
     pod, namespace = str(named.get("pod", "")), str(named.get("namespace") or facts.get("namespace") or "")
     workload = str(facts.get("workload") or workload_of(pod))
     if ANY_WORKLOAD in template and workload.startswith("job/"):
-        template = f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and make it anew with the new limit"
+        template = (
+            f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and create it again with the new limit"
+        )
     elif workload:
         template = template.replace(ANY_WORKLOAD, workload)
     if namespace and "{namespace}" not in template and not OF_NODES_PATTERN.search(template):

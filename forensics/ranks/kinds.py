@@ -90,6 +90,8 @@ _BY_DUMPS = "dumps of its calls would show it (TORCH_FR_BUFFER_SIZE)"
 _BY_LOOP = "the lines of the loop would show it"
 _BY_LOOKS = "a second look at the stacks of all ranks would show it"
 _BY_NATIVE = "py-spy dump --native would show it"
+_BY_LOCALS = "py-spy dump --locals would show its peer"
+IN_PAIR = tuple(f"it waits in {call}" for call in PAIR_CALLS)
 # By kind: is the evidence thin, what else it may be, and what would tell.
 RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
     "computes": (lambda o: not o.last_ns, "it is late in every step", _BY_LOOKS),
@@ -100,7 +102,7 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
         "the wait has nothing to do with that",
         "the frame that called it would show it",
     ),
-    "no_dump": (lambda o: True, "it stands where it could not be looked at", "its exit status would show it"),
+    "no_dump": (lambda o: True, "it is where it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),
@@ -118,4 +120,6 @@ def rival(odd: OddRank, looked_again: bool = False) -> str:
         return f"it waits for something; {_BY_NATIVE}"
     if tells == _BY_LOOKS and looked_again:
         return ""
+    if odd.kind == "other_call" and odd.doing.startswith(IN_PAIR):
+        return f"one of the others left out its part of that call; {_BY_LOCALS}"
     return f"{what}; {tells}" if is_thin(odd) else ""
