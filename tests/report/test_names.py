@@ -304,7 +304,6 @@ def test_the_name_of_a_job_in_prose_is_hidden_and_no_other_word(line: str, name:
         ("https://wandb.kiln.example/acme-lab/falcon-llm/runs/ab12cd34", "/org-1/project-1/runs/run-1"),
         ("https://wandb.ai/acme-lab/falcon-llm/sweeps/9a8b7c6d", "wandb.ai/org-1/project-1/sweeps/run-1"),
         ("https://app.wandb.ai/acme-lab/falcon-llm", "app.wandb.ai/org-1/project-1"),
-        ("https://api.wandb.ai/links/acme-lab/x8s9d0", "api.wandb.ai/links/org-1/project-1"),
         ("https://www.comet.com/acme-lab/falcon-llm/9a8b7c6d5e4f", "/org-1/project-1/run-1"),
         ("https://app.neptune.ai/acme-lab/falcon-llm/e/FAL-12", "/org-1/project-1/e/run-1"),
         ("https://lightning.ai/acme-lab/falcon-llm", "lightning.ai/org-1/project-1"),
