@@ -220,6 +220,8 @@ def _scopes(text: str) -> Iterator[tuple[slice, str]]:
     if found := PATTERNS.rank_prefix.match(text):
         group = found.lastindex or 0
         yield slice(*found.span(group)), f"rank {found[group]}"
+    if found := PATTERNS.process_prefix.match(text):
+        yield slice(*found.span(1)), f"pid {found[1]}"
     for m in PATTERNS.scope.finditer(text):
         yield slice(*m.span(2)), f"{m[1].lower()} {m[2]}"
 
