@@ -90,6 +90,8 @@ _BY_DUMPS = "dumps of its calls would show it (TORCH_FR_BUFFER_SIZE)"
 _BY_LOOP = "the lines of the loop would show it"
 _BY_LOOKS = "a second look at the stacks of all ranks would show it"
 _BY_NATIVE = "py-spy dump --native would show it"
+_BY_LOCALS = "py-spy dump --locals would show its peer"
+IN_PAIR = tuple(f"it waits in {call}" for call in PAIR_CALLS)
 # By kind: is the evidence thin, what else it may be, and what would tell.
 RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
     "computes": (lambda o: not o.last_ns, "it is late in every step", _BY_LOOKS),
@@ -115,4 +117,6 @@ def rival(odd: OddRank) -> str:
     is_thin, what, tells = RIVALS.get(odd.kind, (lambda _: False, "", ""))
     if odd.kind == "computes" and UNTOLD in odd.doing:
         return f"it waits for something; {_BY_NATIVE}"
+    if odd.kind == "other_call" and odd.doing.startswith(IN_PAIR):
+        return f"one of the others left out its part of that call; {_BY_LOCALS}"
     return f"{what}; {tells}" if is_thin(odd) else ""

@@ -150,7 +150,12 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
 
 def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
     """Does a rank wait for one that ended, did one give up, or does it wait for longer than is ordinary in this run?"""
-    if any(rank in case.ended for rank in found.roots()) or any(rank in case.dumps for rank in case.gave_up):
+    roots = found.roots()
+    if any(rank in case.ended for rank in roots):
+        return True
+    if roots and case.outdated.issuperset(roots):
+        return False
+    if any(rank in case.dumps for rank in case.gave_up):
         return True
     pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
     if not found.edges and not any(pending):

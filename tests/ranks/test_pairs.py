@@ -42,6 +42,11 @@ def test_a_rank_without_a_stack_for_which_another_waits_is_told() -> None:
     assert [(odd.rank, odd.kind) for odd in found.odd] == [(3, "no_dump")]
 
 
+def test_where_nothing_tells_the_peer_one_of_the_others_may_have_left_its_part_out() -> None:
+    (odd,) = drawn(exchange(0, 3, told=False), stack(1, IN_CALL), stack(2, IN_CALL), stack(3, IN_CALL)).odd
+    assert (odd.rank, odd.kind, odd.rival.startswith("one of the others left out its part")) == (0, "other_call", True)
+
+
 def test_ranks_that_wait_for_each_other_are_both_told() -> None:
     given = exchange(0, 1, line=31), exchange(1, 2, line=31), exchange(2, 1), exchange(3, 2)
     assert [(odd.rank, odd.kind) for odd in drawn(*given).odd] == [(1, "left_out"), (2, "left_out")]
