@@ -17,11 +17,12 @@ KeyError: 'lr'                                               (what the interpret
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.line_formats import first_format, labels_of, parse_prefix
+from forensics.line_formats import first_format, label_formats, labels_of, parse_prefix
 from forensics.line_formats.base import MAX_PREFIX_CHARS, LineFormat
 from forensics.model import Prefix
 
@@ -64,11 +65,12 @@ def common_label(lines: Sequence[str]) -> CommonLabel | None:
 
 
 def _may_be_common(lines: Sequence[str]) -> bool:
-    """Do nearly all lines begin alike, as with one label, or may all have a label of one form? Most logs of several programs tell
-    by their first lines that they do not."""
+    """Do nearly all lines begin alike, as with one label, or may nearly all have a label? Most logs of several programs tell by
+    their first lines that they do not."""
     others = int(len(lines) - MIN_LABELLED_SHARE * len(lines)) + 1  # so many without a label are too many
     begins = Counter([line[:1] for line in lines])
-    return max(begins.values(), default=0) >= MIN_LABELLED_SHARE * len(lines) or any(labels_of(lines[:others]))
+    unlabelled = (line for line in lines if not label_formats(line))
+    return max(begins.values(), default=0) >= MIN_LABELLED_SHARE * len(lines) or len([*islice(unlabelled, others)]) < others
 
 
 def label_prefix(label: str) -> Prefix:

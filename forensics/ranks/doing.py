@@ -41,8 +41,8 @@ UNTOLD = "it computes or waits; its stack does not show which"
 LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process
-    STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT",
-    FROZEN_CALL: "its control group is frozen, as by docker pause, and it goes on when that is thawed",
+    STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and continues when it gets SIGCONT",
+    FROZEN_CALL: "its control group is frozen, as by docker pause, and it continues when that is thawed",
 }
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported

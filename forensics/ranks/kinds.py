@@ -102,7 +102,7 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
         "the wait has nothing to do with that",
         "the frame that called it would show it",
     ),
-    "no_dump": (lambda o: True, "it stands where it could not be looked at", "its exit status would show it"),
+    "no_dump": (lambda o: True, "it is where it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),

@@ -64,7 +64,7 @@ def binary_kind(head: bytes) -> str | None:
     zero_runs = re.findall(rb"\0+", head[:ENCODING_PROBE_BYTES]) if b"\0" in head else []
     if len(zero_runs) > MAX_ZERO_RUNS and not _reads_as_text(head[:ENCODING_PROBE_BYTES]):
         return "binary data"
-    start = head.translate(None, b"\0")[:ENCODING_PROBE_BYTES]
+    start = (head.translate(None, b"\0") if b"\0" in head else head)[:ENCODING_PROBE_BYTES]
     if not start:
         return "nothing but zeros"
     if start.isascii() and len(start.translate(None, CONTROL_BYTES)) == len(start):  # most of all texts: no need to decode it

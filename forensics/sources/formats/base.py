@@ -38,11 +38,6 @@ class Head:
         return [line for line in self.lines if line.strip()]
 
     @cached_property
-    def has_half_days(self) -> bool:
-        """Stands AM or PM in it?"""
-        return "AM" in self.text or "PM" in self.text
-
-    @cached_property
     def first(self) -> str:
         """The first line that is not blank."""
         return next((line for line in self.lines if line.strip()), "")

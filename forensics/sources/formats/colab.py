@@ -24,10 +24,9 @@ NARROW_SPACE = "\u202f".encode()
 
 
 def _shows(head: Head, row: re.Pattern[str]) -> bool:
-    if not head.has_half_days:
-        return False
     lines = head.written
-    return any(row.match(line) for line in lines[:4]) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)
+    first = [line for line in lines[:4] if "AM" in line or "PM" in line]
+    return any(map(row.match, first)) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)
 
 
 def _decode_table(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
