@@ -146,7 +146,9 @@ def stages_of(
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
+    yield
     pids = tuple(correlation.program_pids(scanned))
+    yield
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
     yield
@@ -157,13 +159,14 @@ def stages_of(
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
     found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
-    return _with_account(found, warn)
+    return (yield from _with_account(found, warn))
 
 
-def _with_account(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
+def _with_account(found: SourceAnalysis, warn: Warn) -> Generator[None, None, SourceAnalysis]:
     """`found` with what the log says of its attempts and of its run, and with what its times show together."""
     scanned, name = found.scan, found.name
     said = _attempt_facts(scanned, found.lanes, warn)
+    yield
     kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
     run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)
     if scanned.source.format == CAPTURED_STACKS:

@@ -172,7 +172,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     if series.name not in words("total_loss_names") or len(series.readings) < MIN_FEW_LOSS_READINGS:
         return None
     readings, values = _finite(_of_last_trial(series.readings))
-    if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0 or _learns_by_rewards(scan, readings):
+    if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0:
         return None
     width = max(3, len(values) // 8)
     last = median(values[-width:])
@@ -183,6 +183,8 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
     ratio = medians[-1] / medians[best]
     if ratio < least or medians[-1] < max(medians[0], median(values)) or min(values[-width:]) < 3 * medians[best]:
+        return None
+    if _learns_by_rewards(scan, readings):
         return None
     lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
     onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * medians[best] or i == len(values) - width)
