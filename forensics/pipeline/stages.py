@@ -148,7 +148,6 @@ def stages_of(
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     yield
     pids = tuple(correlation.program_pids(scanned))
-    yield
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
     yield
@@ -158,8 +157,9 @@ def stages_of(
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
-    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
-    return (yield from _with_account(found, warn))
+    return (
+        yield from _with_account(SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes), warn)
+    )
 
 
 def _with_account(found: SourceAnalysis, warn: Warn) -> Generator[None, None, SourceAnalysis]:
