@@ -17,6 +17,7 @@ from forensics import correlation, line_formats, outcome, readers, series
 from forensics.advice import curves as drawn_curves
 from forensics.core.errors import ForensicsError, unexpected
 from forensics.core.input_time import Share
+from forensics.correlation import ClockSample
 from forensics.database import Database
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 from forensics.model.dumps import Dump
@@ -55,7 +56,7 @@ class OwnClock(Struct, frozen=True):
     is_unanchored: bool
     noted: tuple[Warning, ...]
 
-    def of(self, samples: Sequence[correlation.ClockSample]) -> correlation.Clock:
+    def of(self, samples: Sequence[ClockSample]) -> correlation.Clock:
         """The clock with the samples of its source."""
         return replace(self.clock, samples=tuple(reversed(samples)) if self.clock.backwards else tuple(samples))
 
@@ -73,7 +74,7 @@ class SourceAnalysis(Struct, frozen=True):
     scan: Scan
     events: tuple[Observation, ...]
     curves: tuple[drawn_curves.Ranked, ...]
-    samples: Sequence[correlation.ClockSample]
+    samples: Sequence[ClockSample]
     pids: tuple[int, ...]
     line_format: str
     records: int
@@ -126,7 +127,6 @@ def stages_of(
         return _analyze_dump(source, source.dump, warn) if source.dump else _analyze_program(source)
     name, knowledge = source.name, tools.knowledge
     none: list[Observation] = []
-    no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[drawn_curves.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, tools.matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
@@ -143,7 +143,7 @@ def stages_of(
     yield
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
     yield
-    samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
+    samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), list[ClockSample](), "its times", name, warn)
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     yield
@@ -157,9 +157,8 @@ def stages_of(
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
-    return (
-        yield from _with_account(SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes), warn)
-    )
+    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
+    return (yield from _with_account(found, warn))
 
 
 def _with_account(found: SourceAnalysis, warn: Warn) -> Generator[None, None, SourceAnalysis]:
