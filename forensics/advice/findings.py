@@ -31,7 +31,7 @@ from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidenc
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
 from forensics.advice.whereabouts import is_position_only, location_text, of_job
-from forensics.advice.wording import SCRIPT_FACTS, summary
+from forensics.advice.wording import LAST_SAID, SCRIPT_FACTS, summary
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.model import (
@@ -198,8 +198,8 @@ def _finding(
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
-        proofs = _with_reasons(proofs, reasons)
-        known |= _reason_place(facts, proofs)
+        proofs = _with_reasons(proofs, reasons, diagnosis.verdict == "crash")
+        known |= _reason_place(facts, proofs, diagnosis.verdict == "crash")
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
@@ -216,7 +216,7 @@ def _finding(
         where=_where(known | place | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
-    return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
+    return _as_state(found, known | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
 
 
 def _or_ending(proofs: tuple[Proof, ...], cause: Cause, diagnosis: Diagnosis) -> tuple[Proof, ...]:
@@ -305,15 +305,15 @@ def _facts_and_proofs(
     return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 
-def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[Proof, ...]:
+def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof], of_status: bool = False) -> tuple[Proof, ...]:
     """`reasons` and the evidence, each line once. The evidence comes first if its first line is more than a hint, and before a
-    reason that is only a warning."""
+    reason that is only a warning; not if it tells only the status of an end (`of_status`)."""
     own = {(p.source, p.line): p for p in proofs}
-    read = {(r.source, r.line): r for r in reasons}
+    read = {(r.source, r.line): replace(r, weight="strong") if of_status and r is reasons[0] else r for r in reasons}
     both = [_in_context(own.get(place, r), r) for place, r in read.items()]
     proofs = tuple(_in_context(p, r) for p in proofs for r in [read.get((p.source, p.line), p)])
     mild = bool(both) and both[0] not in proofs and is_low_severity(both[0].text)
-    if proofs and (proofs[0].weight != "hint" or mild):
+    if proofs and not of_status and (proofs[0].weight != "hint" or mild):
         both = [*proofs, *both]
     return tuple(dict.fromkeys([*both, *proofs]))
 
@@ -324,10 +324,13 @@ def _in_context(proof: Proof, reason: Proof) -> Proof:
     return proof if known else replace(proof, before=reason.before, after=reason.after, continued=reason.continued)
 
 
-def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
-    """The place of the line that most likely says why it ended, if no exception is known."""
+def _reason_place(facts: Fields, proofs: Sequence[Proof], of_status: bool = False) -> dict[str, Value]:
+    """The place of the line that most likely says why it ended, if no exception is known; with what it says, if the other
+    evidence is only the status of the end."""
     first = line_by_words(proofs)
-    return {REASON_PLACE: place_of_line(first)} if first and "exc_type" not in facts else {}
+    if not first or "exc_type" in facts:
+        return {}
+    return {REASON_PLACE: place_of_line(first), **({LAST_SAID: first.text.strip()} if of_status else {})}
 
 
 def _line_to_read(candidate: Candidate, cause: Cause, facts: Fields, proofs: Sequence[Proof]) -> str:

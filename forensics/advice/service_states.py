@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.advice.whereabouts import location_text
-from forensics.advice.wording import fill_command, first_known
+from forensics.advice.wording import LAST_SAID, fill_command, first_known, with_last_said
 from forensics.core import lazy
 from forensics.database import read_rows
 from forensics.database.message import wordings
@@ -75,20 +75,20 @@ def as_state(finding: Finding, facts: Fields, has_own_fix: bool = False) -> Find
     """`finding` in the words of the state that its evidence reports, if any. `facts`: of the evidence and of the place.
 
     The remedy of a state stands alone: those of the cause are for programs that print why they end. Only a fix that belongs to
-    the very message (`has_own_fix`), the first remedy of `finding`, is told in front of it. Where an exception says why, it is
-    the answer, and a state that another line reports is not.
+    the very message (`has_own_fix`) or to what the program said last, the first remedy of `finding`, is told in front of it.
+    Where an exception says why, it is the answer, and a state that another line reports is not.
     """
     says_why = "exc_type" in finding.facts
     state = told_state(finding.id, facts, finding.evidence[: 1 if says_why else None])
     if state is None:
         return finding
     of_state = (state.remedy,) if state.remedy else finding.remediations
-    if has_own_fix and state.remedy:
+    if (has_own_fix or LAST_SAID in facts) and state.remedy:
         of_state = (*finding.remediations[:1], replace(state.remedy, rank=2))
     return replace(
         finding,
         title=state.headline,
-        summary=state.says,
+        summary=with_last_said(state.says, facts),
         where=location_text({**facts, **state.where}),
         remediations=of_state,
     )

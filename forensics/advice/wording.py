@@ -37,7 +37,12 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
     "Kubernetes has started it again {restarts} time(s).",
 )
-WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
+WORKER_SENTENCE = (
+    "It was raised in {raised_in_worker}; the traceback of the process that waited for it contains that of the worker."
+)
+LAST_SAID = "last_said"  # the line of the program's own log that most likely says why, where a platform keeps only a status
+SAID_SENTENCE = f"The program itself said: {{{LAST_SAID}}}"
+UNSAID_PATTERN = lazy.regex(r"Why [^.]{1,40} not said here\.\Z")  # of a state of which nothing tells the reason
 GROWTH_SENTENCE = "Memory grew to the end: {grew_series} from {grew_from_bytes} to {grew_to_bytes} in {grew_readings} readings."
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths {{where}}."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
@@ -135,7 +140,9 @@ def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
     pod, namespace = str(named.get("pod", "")), str(named.get("namespace") or facts.get("namespace") or "")
     workload = str(facts.get("workload") or workload_of(pod))
     if ANY_WORKLOAD in template and workload.startswith("job/"):
-        template = f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and make it anew with the new limit"
+        template = (
+            f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and create it again with the new limit"
+        )
     elif workload:
         template = template.replace(ANY_WORKLOAD, workload)
     if namespace and "{namespace}" not in template and not OF_NODES_PATTERN.search(template):
@@ -164,10 +171,17 @@ def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     again = first_known(AGAIN_SENTENCES, facts) if sentences else None
     raised = fill_template(WORKER_SENTENCE, facts) if sentences and "exc_type" in facts else None
     sentences[1:1] = [*filter(None, (counted, again))]
-    sentences += [raised] if raised else []
+    said = fill_template(SAID_SENTENCE, facts) if sentences else None
+    sentences += [*filter(None, (raised, said))]
     grown = fill_template(GROWTH_SENTENCE, facts) if sentences else None
     sentences[:0] = [grown] if grown else []
     return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
+
+
+def with_last_said(says: str, facts: Fields) -> str:
+    """What is said of a state, with what the program itself said last, if it is known."""
+    said = fill_template(SAID_SENTENCE, facts)
+    return f"{UNSAID_PATTERN.sub('', says).rstrip()} {said}" if said else says
 
 
 def _ended(sentence: str) -> str:

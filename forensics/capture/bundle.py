@@ -128,7 +128,7 @@ class Bundle:
     def _take_over(self) -> None:
         """Remove what an earlier run left in a folder that is given again: its lines would be told as those of this one."""
         if is_running(self.folder):
-            raise OSError(errno.EBUSY, "a run that goes on is captured there", self.folder)
+            raise OSError(errno.EBUSY, "a run that is still going is captured there", self.folder)
         for name in OF_A_RUN:
             shutil.rmtree(self.path(name), ignore_errors=True)
             with contextlib.suppress(OSError):

@@ -176,7 +176,7 @@ def write_stacks(bundles: Sequence[str], rank: str, name: str) -> None:
     """Write the stacks of this process to each bundle as py-spy prints them, the main thread first, without this thread. What the
     coroutines of an event loop wait for stands beside them, as of threads."""
     from forensics.capture.live_stacks import system_call  # most programs are never asked
-    from forensics.capture.source_lines import Sources, source_lines
+    from forensics.capture.source_lines import CALLS_FILE, Sources, peer_line, source_lines
     from forensics.capture.stacks import rank_or_child, stacks_head
 
     head = stacks_head(os.getpid(), "python", rank_or_child(rank, None, socket.gethostname()), "", system_call(os.getpid()))
@@ -193,6 +193,8 @@ def write_stacks(bundles: Sequence[str], rank: str, name: str) -> None:
             lines += ["", f'Thread {thread.native_id} ({state}): "{title}"', *map(_line, shown)]
             known |= {(one.f_code.co_filename, one.f_lineno): one for one in shown}
     told = source_lines(Sources(), known, lambda place, variable: path_in(known[place], variable))
+    calls = ((place, _peer(frame)) for place, frame in known.items() if place[0].endswith(CALLS_FILE))
+    told = [*(peer_line(*place, peer) for place, peer in calls if peer is not None), *told]
     for bundle in bundles:
         os.makedirs(os.path.join(bundle, STACKS_FOLDER), exist_ok=True)
         with open(os.path.join(bundle, STACKS_FOLDER, f"{name}.txt"), "w", encoding="utf-8") as file:
@@ -240,6 +242,12 @@ def path_in(frame: FrameType, variable: str) -> str:
     for name in rest:
         value = getattr(value, "__dict__", {}).get(name)
     return str(value) if type(value) is str or type(value).__module__.startswith("pathlib") else ""
+
+
+def _peer(frame: FrameType) -> int | None:
+    """The rank with which a call of PyTorch exchanges something, as its frame holds it."""
+    found = (frame.f_locals.get(name) for name in ("src", "dst"))
+    return next((one for one in found if type(one) is int), None)
 
 
 def _runs(thread: int | None) -> bool:

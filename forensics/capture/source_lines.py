@@ -10,7 +10,9 @@ where else the function makes the same call.
 20  else:
 21      share(loss)
 
-Only numbers of lines are kept, and the name and the value of that variable.
+recv (distributed_c10d.py:2799), src: 3      stands here   -> its peer is rank 3
+
+Only numbers of lines and ranks are kept, and the name and the value of that variable.
 """
 
 from __future__ import annotations
@@ -140,7 +142,14 @@ def path_of(wanted: ast.expr, value: Callable[[str], str]) -> str:
     return value(ast.unparse(wanted)) if isinstance(wanted, (ast.Name, ast.Attribute)) else ""
 
 
+def peer_line(file: str, line: int, rank: int) -> str:
+    """The line beside stacks that tells with which rank a call between two exchanges something."""
+    return f"{SOURCE_PREFIX}{file}:{line}: its peer is rank {rank}"
+
+
 SPY_FRAME_PATTERN = re.compile(r"^    \S.* \(((?:(?! \().)+):(\d+)\)\s*$")
+SPY_PEER_PATTERN = re.compile(r"^ {12}(?:src|dst): (\d{1,7})$")  # of a call between two ranks, in the frame of the call
+CALLS_FILE = "torch/distributed/distributed_c10d.py"
 SPY_TEXT_PATTERN = re.compile(r"^ {12}(\w{1,60}): \"(.*)(?<!\.\.\.)\"$")  # the text of a variable, as far as py-spy shows it
 
 
@@ -148,10 +157,13 @@ def lines_of_spy(text: str, pid: int) -> list[str]:
     """What the sources of a process tell of the places in its stacks. `text`: as py-spy prints it with --locals."""
     values: dict[tuple[Place, str], str] = {}
     places: list[Place] = []
+    peers: dict[Place, str] = {}
     for line in text.splitlines():
         if found := SPY_FRAME_PATTERN.match(line):
             places.append((found[1], int(found[2])))
         elif places and (found := SPY_TEXT_PATTERN.match(line)):
             values.setdefault((places[-1], found[1]), found[2])
-    folder = f"/proc/{pid}/cwd"
-    return source_lines(Sources(f"/proc/{pid}/root", folder), places, lambda place, name: values.get((place, name), ""))
+        elif places and places[-1][0].endswith(CALLS_FILE) and (found := SPY_PEER_PATTERN.match(line)):
+            peers[places[-1]] = peer_line(*places[-1], int(found[1]))
+    sources = Sources(f"/proc/{pid}/root", f"/proc/{pid}/cwd")
+    return [*peers.values(), *source_lines(sources, places, lambda place, name: values.get((place, name), ""))]

@@ -186,7 +186,7 @@ def new(
     else:
         file.parent.mkdir(parents=True, exist_ok=True)
         save(text, file)
-        say(f"forensics: {file} is written. Complete it where a ? stands, then: forensics signatures check {into}")
+        say(f"forensics: {file} is written. Replace each ? in it, then: forensics signatures check {into}")
 
 
 def _line_at(place: str) -> str:

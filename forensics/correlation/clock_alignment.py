@@ -130,7 +130,7 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
             and abs(gap) <= MAX_UTC_OFFSET.total_seconds()
             and rest <= (MAX_SHARED_ID_GAP_S if shared else MAX_NOTICE_OF_DEATH_S)
         ):
-            what = f"share {shared}" if shared else "tell of one death"
+            what = f"share {shared}" if shared else "report the same death"
             where = f"its line {b.line} and {a.source}:{a.line} {what}"
             return timedelta(seconds=steps * ZONE_STEP_S), where
     return None

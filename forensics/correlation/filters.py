@@ -196,7 +196,7 @@ def unmatched(events: Sequence[Observation], event_filter: Filter, clocks: Mappi
     if event_filter.pid is None and event_filter.job is None and any(asked.overlaps(c) for c in clocks.values()):
         return None
     spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
-    extent = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
+    extent = f"they cover {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
     return OpenQuestion(asked_in_vain(event_filter), f"none of these logs names it; {extent}", "forensics timeline LOGS")
 
 

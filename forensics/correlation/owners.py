@@ -178,7 +178,7 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
         return "others", f"{early:.0f} s before the {since}"
     if gap is None:
         return "unknown", "given beside it"
-    return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
+    return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s after its last line"
 
 
 def _by_file(o: Observation, subject: Subject) -> tuple[Owner, str]:

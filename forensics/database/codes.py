@@ -85,7 +85,7 @@ def exit_status(number: str) -> list[Code]:
     ]
     if rows:
         return rows
-    for base, how in ((0, f"{code}: Python's way to say"), (128, "128 + {}:"), (256, "256 + {}, as PBS tells it:")):
+    for base, how in ((0, f"{code}: Python's way to say"), (128, "128 + {}:"), (256, "256 + {}, as PBS reports it:")):
         number_of = -code if base == 0 else code - base
         if 0 < number_of < 65:
             return [_as_exit(c, number, how.format(number_of)) for c in signal(str(number_of))]
@@ -160,7 +160,7 @@ def _xid(row: dict[str, str]) -> Code:
     notes.append(f"severity: {row['severity']}; role: {row['role']}")
     if int(row["code"]) in NVLINK5:
         names = sorted({r["unit"] for r in units(int(row["code"]))})
-        notes.append(f"the rest of the line tells more; units it may name: {', '.join(names)}")
+        notes.append(f"the rest of the line says more; units it may name: {', '.join(names)}")
     return _code("Xid", row, notes, XID_SOURCE)
 
 

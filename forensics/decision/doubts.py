@@ -36,10 +36,10 @@ DISORDERED = OpenQuestion(
 )
 SECOND_LOOK = OpenQuestion(
     what="whether it makes progress",
-    why="Stacks of one moment show where a run stands. If each process stands in the same place half a minute later, it hangs.",
+    why="Stacks from one moment show where a run is. If each process is in the same place half a minute later, it hangs.",
     command="forensics stacks   # on the machine where it runs, twice",
 )
-LOOKED_RULE = "rule: only stacks were given, which show where it stood"
+LOOKED_RULE = "rule: only stacks were given, which show where it was"
 
 
 class Answer(Struct, frozen=True):

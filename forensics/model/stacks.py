@@ -28,7 +28,8 @@ class ProcessStacks(Struct, frozen=True):
     their parent's pid. `taken`: the moment, in seconds since 1970, one for all processes that were looked at together;
     `silent_since`: since when the job printed nothing then. `loops`:
     by place (`/run/train.py:37`) the lines of the loops of a function around it, as its source shows; `looks`: for which file
-    such a loop looks, its path or else the variable; `same_calls`: the other lines of its function with that call."""
+    such a loop looks, its path or else the variable; `same_calls`: the other lines of its function with that call; `peers`: with
+    which rank a call between two exchanges something there."""
 
     source: str
     tool: str
@@ -43,6 +44,7 @@ class ProcessStacks(Struct, frozen=True):
     loops: dict[str, tuple[tuple[int, int], ...]] = {}  # msgspec copies it
     looks: dict[str, str] = {}
     same_calls: dict[str, tuple[int, ...]] = {}
+    peers: dict[str, int] = {}
     silent_since: float | None = None
 
     @property

@@ -41,6 +41,7 @@ from forensics.decision.doubts import (
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
+from forensics.decision.mere_status import only_tells_status
 from forensics.decision.model import Model, active_model
 from forensics.decision.structure import last_record, precedence_of
 from forensics.model import (
@@ -225,7 +226,7 @@ def analyze(
     around, near = _surroundings(decided, seen, knowledge), lines_around([r.scan for r in seen.analyses])
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, knowledge, bool(unmatched), bool(disordered))
-    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near)
+    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided, knowledge), near)
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _with_doubts(answer, seen, disordered, unmatched)
@@ -405,6 +406,7 @@ def _ranked_lines(
     and forth.
     """
     is_sure = decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR and not disordered
+    is_sure = is_sure and not only_tells_status(decided.candidates[0], knowledge)
     if not unmatched and (is_sure or decided.verdict == "no_crash"):
         return []
     scans = [r.scan for r in seen.analyses]
@@ -449,11 +451,16 @@ def _times(seen: PlacedCase) -> LogTimes:
     return LogTimes(lines, seen.clocks, dated)
 
 
-def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:
-    """The lines of the subject's last attempt that most likely say why it ended; empty if a cause is proven."""
-    if decided.verdict != "undetermined":
+def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis, knowledge: Database) -> tuple[Proof, ...]:
+    """The lines of the subject's last attempt that most likely say why it ended; empty if a cause is proven. Of an end of which a
+    platform tells the status, those of the program's own logs."""
+    first, since = decided.candidates[0], seen.asked.last_attempt_lines()
+    if decided.verdict == "crash" and only_tells_status(first, knowledge):
+        told = {o.observation.source for o in first.owned}
+        since = {name: line for name, line in since.items() if name not in told}
+    elif decided.verdict != "undetermined":
         return ()
-    scans, since = [r.scan for r in seen.analyses], seen.asked.last_attempt_lines()
+    scans = [r.scan for r in seen.analyses]
     quoted = {(p.source, p.line) for o in decided.candidates[0].owned for p in o.observation.proofs}
     quoted |= {(source, line) for source, line, _ in decided.outcome.lines}
     find = partial(outcome.reason_lines, ranked, scans, since, quoted)

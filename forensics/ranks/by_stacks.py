@@ -22,6 +22,7 @@ from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at,
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
 from forensics.ranks.observation import at
+from forensics.ranks.pairs import circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
@@ -36,6 +37,8 @@ UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a progra
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 QUIET = "no log says what it does, while the logs of all other ranks say that they waited and gave up"
+LEFT_PAIR = "it left out its part of the {their} in which rank {other} waits for it, and is in {own}"
+IN_CIRCLE = "it waits in {own} for rank {other}, which waits in {their}, in a circle: one of these left a call out"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
@@ -45,7 +48,7 @@ class _Stand(Struct, frozen=True):
     `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
     outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
     `source`: the stacks, which tell what was seen of the program's source. `group`: how that names the group of the call, if the
-    log of its end shows the line."""
+    log of its end shows the line. `peer`: of a call between two ranks the other one, if it is known."""
 
     call: str
     frame: Frame | None
@@ -57,6 +60,7 @@ class _Stand(Struct, frozen=True):
     own: tuple[Frame, ...] = ()
     source: ProcessStacks | None = None
     group: str = ""
+    peer: int | None = None
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -87,7 +91,8 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
-    odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
+    odd = () if stale or not waiting else _left_pair(case, stands, missing) or _odd(case, stands, waiting, missing)
+    odd = odd[:MAX_ODD]
     silent = max((one.silent_since for one in case.stacks.values() if one.silent_since), default=None)
     odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
@@ -176,7 +181,16 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
         end = case.gave_up.get(rank)
         group = end.group if end and end.frame and any(f.place == end.frame.place for f in mine) else ""
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks, group=group)
+        return _Stand(
+            call,
+            own,
+            line_proofs(thread, stacks.source, own),
+            path=path,
+            own=mine,
+            source=stacks,
+            group=group,
+            peer=peer_of(stacks, thread),
+        )
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
     is_inner = own is thread.frames[thread.innermost]
@@ -250,6 +264,28 @@ def _odd(
     crossing = {waiting[r].frame for r, (kind, _) in kinds.items() if kind == "other_order"} - {usual.frame}
     kinds = {r: told for r, told in kinds.items() if told[0] == "other_order" or waiting[r].frame not in crossing}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
+
+
+def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
+    """Where all stand in calls: the ranks that are in another one than that between two ranks in which others wait for them, or
+    have no stack."""
+    pairs = {rank: one.peer for rank, one in stands.items() if one.peer is not None}
+    if case.ended or not all(one.call for one in stands.values()):
+        return ()
+    if left := left_by_peer(pairs, {*stands, *missing} - pairs.keys()):
+        return tuple(_of_pair(case, rank, first, stands, LEFT_PAIR) for rank, first in left.items())
+    return tuple(_of_pair(case, rank, peer, stands, IN_CIRCLE) for rank, peer in circle_of(pairs).items())
+
+
+def _of_pair(case: RankCase, rank: int, other: int, waiting: Mapping[int, _Stand], said: str) -> OddRank:
+    """A rank that waits in a call while `other` waits in one between two ranks. `said`: how these two stand to each other."""
+    own, their = waiting.get(rank), waiting[other]
+    text = said.format(own=own.call, their=their.call, other=other) if own else NO_STACK
+    kind: Kind = "left_out" if own else "no_dump"
+    proofs = (*(own.proofs if own else ()), *their.proofs[:1])
+    more = {"call": their.call, "place": own and own.frame, "others": their.frame, "proofs": proofs}
+    others = tuple(r for r in waiting if r != rank)
+    return replace(case.odd(rank, kind, text, waiting=others, **more), by_stacks=True)
 
 
 def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, tuple[Apart, _Lines]]:

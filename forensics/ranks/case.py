@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ended, Ends, rank_of, with_stacks
+from forensics.ranks.moments import outdated
 from forensics.ranks.threads import (
     asking_for,
     at_work,
@@ -149,6 +151,11 @@ class RankCase:
             for group in dump.groups:
                 found.setdefault(group.name, {})[rank] = group
         return found
+
+    @cached_property
+    def outdated(self) -> frozenset[int]:
+        """The ranks whose dumps are of an earlier moment than those of others: they do not tell where these ranks stood then."""
+        return frozenset(chain.from_iterable(outdated(calls) for calls in self.groups.values()))
 
     @cached_property
     def members(self) -> dict[str, tuple[int, ...]]:

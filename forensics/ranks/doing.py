@@ -41,8 +41,8 @@ UNTOLD = "it computes or waits; its stack does not show which"
 LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process
-    STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT",
-    FROZEN_CALL: "its control group is frozen, as by docker pause, and it goes on when that is thawed",
+    STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and continues when it gets SIGCONT",
+    FROZEN_CALL: "its control group is frozen, as by docker pause, and it continues when that is thawed",
 }
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
@@ -151,11 +151,16 @@ def _with_other_thread(case: RankCase, at: Doing, stacks: ProcessStacks, thread:
     other, frame = others[0]
     if at.kind == "lock":
         text = f"{at.text} (its thread {other.name} is{at_frame(frame)})"
-    elif not stacks.kernel and at.frame is thread.frames[thread.innermost] and _stands_apart(case, stacks, other, frame):
+    elif _may_be_lock(at, stacks, thread) and _stands_apart(case, stacks, other, frame):
         text = OUTSIDE_WAIT + EACH_OTHER.format(other.name, at_frame(frame))
     else:
         return at
     return replace(at, kind="lock", text=text, proofs=(*at.proofs, *line_proofs(other, stacks.source, frame)))
+
+
+def _may_be_lock(at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> bool:
+    """Does a thread wait in native code at a line of the program, for what only the names there tell, as far as known?"""
+    return stacks.kernel in ("", *UNCLEAR_CALLS) and at.frame is thread.frames[thread.innermost]
 
 
 def _stands_apart(case: RankCase, stacks: ProcessStacks, thread: ThreadStack, frame: Frame) -> bool:

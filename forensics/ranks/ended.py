@@ -25,6 +25,8 @@ from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.teardown import IN_THREAD
+from forensics.readers.python.traceback import EXITED_CHILD
 from forensics.readers.torch.rank_places import tagged_ranks
 from forensics.readers.torch.told_calls import told_calls
 
@@ -73,7 +75,7 @@ class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
     an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
     differ; `call`: the function of PyTorch that made it; `group`: how the program calls its group. `kind`: how it keeps others
-    waiting."""
+    waiting. `in_thread`: an exception ended a thread other than the main one."""
 
     text: str
     frame: Frame | None
@@ -84,6 +86,7 @@ class Ended(Struct, frozen=True):
     call: str = ""
     kind: Kind = "left"
     group: str = ""
+    in_thread: bool = False
 
 
 class Ends(Struct, frozen=True):
@@ -153,7 +156,8 @@ def _raised(events: Iterable[Observation], knowledge: Database) -> tuple[Ended, 
 
 
 def _ended(event: Observation, cause: str) -> Ended:
-    return Ended(_text(event), _frame(event), _place(event), cause, kind="raised" if "exc_type" in event.fields else "left")
+    kind: Kind = "raised" if "exc_type" in event.fields and not _is_of_child(event) else "left"
+    return Ended(_text(event), _frame(event), _place(event), cause, kind=kind, in_thread=IN_THREAD in event.fields)
 
 
 def _with_sizes(end: Ended, told: Ended | None) -> Ended:
@@ -216,11 +220,16 @@ def is_wait(told: Collection[str], decided: Collection[str], knowledge: Database
 
 def _is_end(event: Observation, cause: Cause) -> bool:
     """Does an event tell of an end that is not a launcher's doing?"""
-    if event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
+    if (event.weight == "hint" and not _is_of_child(event)) or not event.proofs or event.kind.startswith("series/"):
         return False
     if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
         return False
     return cause.id != HEALTHY and STOPPED_BY_ANOTHER not in cause.traits
+
+
+def _is_of_child(event: Observation) -> bool:
+    """Is it the exception by which a program tells how one of its processes ended?"""
+    return "local_rank" in event.fields and str(event.fields.get("exc_type", "")).endswith(EXITED_CHILD)
 
 
 def _place(event: Observation) -> ProofPlace:
@@ -230,7 +239,7 @@ def _place(event: Observation) -> ProofPlace:
 
 def _text(event: Observation) -> str:
     fields = event.fields
-    if kind := fields.get("exc_type"):
+    if (kind := fields.get("exc_type")) and not _is_of_child(event):
         message = str(fields.get("exc_message", ""))[:MAX_SAID_CHARS]
         return f"it raised {str(kind).rpartition('.')[2]}{': ' + message if message else ''}"
     if "cpu_limit_s" in fields:
@@ -248,6 +257,6 @@ def _text(event: Observation) -> str:
 def _frame(event: Observation) -> Frame | None:
     names = ("file", "line_no", "function") if "file" in event.fields else ("python_file", "python_line", "python_function")
     file, line, function = map(event.fields.get, names)
-    if file is None or not str(line).isdigit():
+    if file is None or not str(line).isdigit() or _is_of_child(event):  # that is the line of the program which tells it
         return None
     return Frame(str(file), int(str(line)), str(function or ""))

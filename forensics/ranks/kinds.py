@@ -17,6 +17,7 @@ from msgspec import Struct
 from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.doing import OUTSIDE_WAIT, UNTOLD
 from forensics.ranks.hooks import BY_NAME
+from forensics.ranks.pairs import PAIR_CALLS
 
 BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 UNNAMED = ("a collective call", "one call")  # of calls that may be different ones
@@ -45,8 +46,8 @@ class Apart(Struct, frozen=True):
 
     @property
     def is_same_operation(self) -> bool:
-        """Have both calls one name?"""
-        return self.own == self.usual and self.own not in UNNAMED
+        """Have both calls one name, and are they none between two ranks, which may be of one group?"""
+        return self.own == self.usual and self.own not in (*UNNAMED, *PAIR_CALLS)
 
 
 # The first row that is shown tells the kind. Calls of one operation and one group meet, so at two lines they are of two groups.
@@ -89,6 +90,8 @@ _BY_DUMPS = "dumps of its calls would show it (TORCH_FR_BUFFER_SIZE)"
 _BY_LOOP = "the lines of the loop would show it"
 _BY_LOOKS = "a second look at the stacks of all ranks would show it"
 _BY_NATIVE = "py-spy dump --native would show it"
+_BY_LOCALS = "py-spy dump --locals would show its peer"
+IN_PAIR = tuple(f"it waits in {call}" for call in PAIR_CALLS)
 # By kind: is the evidence thin, what else it may be, and what would tell.
 RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
     "computes": (lambda o: not o.last_ns, "it is late in every step", _BY_LOOKS),
@@ -99,10 +102,11 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
         "the wait has nothing to do with that",
         "the frame that called it would show it",
     ),
-    "no_dump": (lambda o: True, "it stands where it could not be looked at", "its exit status would show it"),
+    "no_dump": (lambda o: True, "it is where it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
-    "other_batches": (lambda o: o.by_stacks, "it left out what the others call, or makes another call", _BY_LOOP),
+    "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),
+    "other_batches": (lambda o: not o.group, "it left out what the others call, or makes another call", _BY_LOOP),
     "other_order": (lambda o: o.by_stacks, "one rank left a call out", _BY_DUMPS),
     "other_call": (lambda o: o.by_stacks, "the calls belong to two groups, or it left its loop", _BY_DUMPS),
 }
@@ -113,4 +117,6 @@ def rival(odd: OddRank) -> str:
     is_thin, what, tells = RIVALS.get(odd.kind, (lambda _: False, "", ""))
     if odd.kind == "computes" and UNTOLD in odd.doing:
         return f"it waits for something; {_BY_NATIVE}"
+    if odd.kind == "other_call" and odd.doing.startswith(IN_PAIR):
+        return f"one of the others left out its part of that call; {_BY_LOCALS}"
     return f"{what}; {tells}" if is_thin(odd) else ""

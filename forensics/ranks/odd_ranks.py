@@ -125,7 +125,10 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     made = []
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
-        is_left = not found.follows and (_left_loop_at(case, rank, call) is not None or has_left_loop(case, rank, usual_rank))
+        is_left = not found.follows and (
+            _left_loop_at(case, rank, call) is not None
+            or (not _came_together(case, found, rank, usual_rank) and has_left_loop(case, rank, usual_rank))
+        )
         kind = kind_apart(shown := Apart(call.op, usual.op, True, "left" if is_left else "", found.follows))
         if found.follows:
             text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
@@ -134,6 +137,14 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
+
+
+def _came_together(case: RankCase, found: Difference, rank: int, other: int) -> bool:
+    """Did both ranks make the call before this one from the function in which `rank` is now? Then none left a loop before it."""
+    calls = case.groups[found.group]
+    before = [next((c for c in calls[r].calls if c.seq == found.seq - 1), None) for r in (rank, other)]
+    lines = [case.own_frame(c.frames) if c else None for c in (found.odd[rank], *before)]
+    return None not in lines and len({(line.file, line.function) for line in lines if line}) == 1
 
 
 def _awaited(case: RankCase, rank: int, edge: Edge, kind: Kind, text: str, waiting: Iterable[int]) -> OddRank:

@@ -16,6 +16,7 @@ from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, Ran
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, RankCase
+from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
@@ -77,6 +78,7 @@ def _calls(case: RankCase, rank: int) -> tuple[str, ...]:
 
 
 ELSEWHERE = ("barrier", "left_out", "other_call", "other_batches")  # kinds of a rank that waits in another call than the others
+FOR_ANOTHER = (FOR_THREAD, FOR_LOCK, CALLS["futex"])  # waits of a rank that one of its own threads may never end
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
 MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call was copied: the time of its file says nothing
@@ -100,12 +102,13 @@ def picture(
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     """A rank with what tells its kind beside the moment: that it was late before, or the one exception in the logs of which
-    nothing tells the rank, where it went to another call than the others; and what it may be as well."""
+    nothing tells the rank, where it went to another call than the others, or where that ended a thread and the rank waits for
+    one; and what it may be as well."""
     if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_waits):
         odd = replace(odd, kind="late")
-    if is_alone and odd.kind in ELSEWHERE and len(case.raised) == 1:
-        (end,) = case.raised
-        text = f"{end.text}, and then {odd.doing}"
+    end = case.raised[0] if is_alone and len(case.raised) == 1 else None
+    if end and (odd.kind in ELSEWHERE or (end.in_thread and odd.doing.startswith(FOR_ANOTHER))):
+        text = f"{'in one of its threads ' if end.in_thread else ''}{end.text}, and then {odd.doing}"
         odd = replace(odd, kind=end.kind, doing=text, place=end.frame, proofs=(end.proof, *odd.proofs), cause=end.cause)
     return replace(odd, rival=rival(odd))
 
@@ -135,8 +138,10 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or of_told_call(case) or _outside_alone(case)
-    if not odd and by_logs and case.gave_up and (told := picture_of_ends(case)):
+    if not odd and by_logs and (case.gave_up or case.ended) and (told := picture_of_ends(case)):
         odd = told.odd  # they ended after the dumps were made
+    if late and any(o.rank == late.rank for o in odd):  # of the others' dumps the moment may have been an earlier one
+        odd = tuple(o for o in odd if o.rank == late.rank or o.kind != "elsewhere")
     odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)
     edges = tuple(sorted({(e.rank, e.other) for e in found.edges}))
     rows = tuple(_row(case, r, found) for r in range(case.world))
@@ -145,7 +150,12 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
 
 def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
     """Does a rank wait for one that ended, did one give up, or does it wait for longer than is ordinary in this run?"""
-    if any(rank in case.ended for rank in found.roots()) or any(rank in case.dumps for rank in case.gave_up):
+    roots = found.roots()
+    if any(rank in case.ended for rank in roots):
+        return True
+    if roots and case.outdated.issuperset(roots):
+        return False
+    if any(rank in case.dumps for rank in case.gave_up):
         return True
     pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
     if not found.edges and not any(pending):

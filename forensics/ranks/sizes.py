@@ -6,12 +6,14 @@ Over gloo tensors of different sizes end a rank that gets more than it expects.
 
 rank 1 got 112 bytes where it expects 96, in all_reduce     -> rank 1, or rank 2, from which they came: one is not as the others
 rank 1 got them at evaluate (loops.py:35), where the others are at train_epoch (loops.py:22)   -> rank 1 made another call
+rank 2, from which they came, is there, and the others are not                                 -> rank 2 made another call
 
 A rank that gets less than it expects reads on, so the one that ends is the odd one only if its own tensor is the smaller. Dumps
 of two others tell it: where they are alike, it is the one without a dump.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from forensics.ranks.kinds import LEFT_LOOP, Apart, kind_apart
 
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
+ONE_NUMBER, MIN_TIMES_LARGER = 8, 4  # bytes, and how many times as large: a gradient and a count, no two forms of one tensor
 OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
 
 
@@ -50,8 +53,7 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     there = {r: e.frame for r, e in case.gave_up.items() if r != rank and e.frame}
     there |= {r: line for r in case.dumps if r != rank and (c := case.last_call(r)) and (line := case.line_of(r, c))}
-    shown = f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
-    others = next((frame for _, frame in sorted(there.items())), None)
+    shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
     if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
         kind = kind_apart(Apart(end.call, "", loop="left" if _is_behind(case, end.frame, others) else ""))
         return (_odd(case, rank, end, kind, f"{shown}: {LEFT_LOOP if kind == 'other_batches' else OTHER_CALL}", others),)
@@ -64,14 +66,49 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     last = [call for r in case.dumps if r != rank and (call := case.last_call(r))]
     if sum(call.seq == max(c.seq for c in last) for call in last) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
-    step = FROM.get(end.call or next((call.op for call in last), ""), 0)
-    sender = (rank + step) % case.world if case.world > MIN_ALIKE else rank
-    if sender == rank or (sender in there and end.frame and there[sender].place != end.frame.place):
-        text = f"{shown}: its tensor is smaller than those of the others, or that of the rank which sent them is larger"
+    return _of_sender(case, rank, end, there, _sender(case, rank, end, last))
+
+
+def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame], sender: int) -> tuple[OddRank, ...]:
+    """Which of two ranks differs, the one that ended or the one from which the bytes came, by the lines that are known; both
+    where nothing tells it. `sender`: `rank` itself where it is not known."""
+    shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
+    if few := _at_other_line(end, rank, sender, there):
+        usual = next((frame for r, frame in sorted(there.items()) if r not in few), end.frame)
+        text = f"rank {rank} got {end.received} bytes from rank {sender} and expects {end.expected}: {OTHER_CALL}"
+        return tuple(_odd(case, r, replace(end, frame=there[r]), "other_call", text, usual) for r in few)
+    if sender == rank or end.frame is None or (sender in there and there[sender].place != end.frame.place):
+        if end.frame is None and MIN_TIMES_LARGER * end.expected <= end.received and end.expected <= ONE_NUMBER:
+            return (_odd(case, rank, end, "other_call", f"{shown}, as of a single number: {OTHER_CALL}", others),)
+        whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
+        text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _shown(end: Ended) -> str:
+    return f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
+
+
+def _sender(case: RankCase, rank: int, end: Ended, last: Sequence[Call]) -> int:
+    """The rank from which the bytes came, by the operation as a stack, dumps or the lines of others tell it; `rank` itself where
+    nothing does. `last`: the last calls of others in their dumps."""
+    told = (end.call, *(call.op for call in last), *(one.call for _, one in sorted(case.gave_up.items())))
+    step = FROM.get(next(filter(None, told), ""), 0)
+    return (rank + step) % case.world if case.world > MIN_ALIKE else rank
+
+
+def _at_other_line(end: Ended, rank: int, sender: int, there: Mapping[int, Frame]) -> list[int]:
+    """The ranks at the line of the one that sent the bytes, where `rank`, which got them, is at another line with more of them:
+    one call has one size. Where nothing tells the line of `rank`, it is not that one if others are elsewhere."""
+    if sender not in there:
+        return []
+    at, own = there[sender].place, end.frame.place if end.frame else ""
+    few = [r for r, frame in there.items() if frame.place == at]
+    more = [r for r, frame in there.items() if frame.place != at and (not own or frame.place == own)]
+    return sorted(few) if own != at and more and len(few) < len(more) + 1 else []
 
 
 def _is_behind(case: RankCase, own: Frame, others: Frame) -> bool:

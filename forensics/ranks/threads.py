@@ -18,6 +18,7 @@ from forensics.capture.rank_dumps import TASK_PREFIX
 from forensics.database.tables import read_table
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.readers.identity.entity_ids import rank_of_file_name
 from forensics.readers.python.library_files import installed_package, is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
@@ -264,10 +265,11 @@ def ranked(
     told = {(one.host, one.pid): one.rank for one in given if one.rank is not None}
     hosts = {one.host for one in given if one.host}
     known = {one.pid: one.rank for one in given if one.rank is not None and _may_be_rank(one)}
-    found = _alike(given) if known else max(_families(given, numbered), key=_waiting, default=[])
+    found = _alike(given) if known else max(_families(given, numbered), key=lambda f: (_waiting(f), _is_named(f)), default=[])
     if len(hosts) > 1 or (known and not known.items() <= {one.pid: rank for one, rank in found}.items()):
         return [replace(one, rank=told.get((one.host, one.pid))) if one.rank is None and one.pid else one for one in given]
-    ranks = {one.pid or one.source: rank for one, rank in found} if known or _waiting(found) else {}
+    is_told = known or _waiting(found) or _is_named(found)
+    ranks = {one.pid or one.source: rank for one, rank in found} if is_told else {}
     return [replace(one, rank=ranks.get(one.pid or one.source)) for one in given]
 
 
@@ -322,6 +324,11 @@ def _by_pid(own: Sequence[ProcessStacks]) -> _Family:
 def _waiting(family: _Family) -> int:
     """How many of them wait in a collective call, or were started by PyTorch for the function of a rank."""
     return sum(1 for one, _ in family if _is_spawned(one) or ((thread := at_work(one)) and waits_in_call(thread)))
+
+
+def _is_named(family: _Family) -> bool:
+    """Do the names of their sources call those numbers ranks?"""
+    return bool(family) and all(rank_of_file_name(one.source) == number for one, number in family)
 
 
 def _is_spawned(one: ProcessStacks) -> bool:

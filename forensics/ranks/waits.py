@@ -18,10 +18,10 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model.dumps import Call, GroupCalls
 from forensics.ranks.case import RankCase
+from forensics.ranks.moments import ROOTED, finished
 
 PEERS_PATTERN = lazy.regex(r"^(?P<what>send|recv) (?P<own>\d{1,7})(?:->|<-)(?P<peer>\d{1,7})$")
 MIN_ROWS = 2  # between two calls of a group, so that it is known how many calls of other groups lie there
-ROOTED = ("broadcast", "reduce", "gather", "scatter", "_broadcast_oop", "_reduce_oop")  # some ranks may go on before others came
 
 
 class Edge(Struct, frozen=True):
@@ -74,11 +74,11 @@ def waits(case: RankCase) -> Waits:
     behind: dict[int, tuple[str, Call]] = {}
     for name, calls in case.groups.items():
         absent = _Absent(case, name)
-        finished = max(map(_finished, calls.values()), default=-1)
+        reached = max(map(finished, calls.values()), default=-1)
         for rank, group in calls.items():
             edges += _whole(case, name, rank, absent)
             edges += _between_two(case, name, rank, group)
-            if (call := _unfinished_alone(case, name, rank, finished)) is not None:
+            if (call := _unfinished_alone(case, name, rank, reached)) is not None:
                 behind.setdefault(rank, (name, call))
     found = Waits(tuple(dict.fromkeys(edges)), behind)
     return Waits((*found.edges, *_for_missing(case, found)), behind)
@@ -104,7 +104,8 @@ class _Absent(dict[int, tuple[tuple[int, bool], ...]]):
         self.case, self.members, self.calls = case, case.members[name], case.groups[name]
 
     def __missing__(self, seq: int) -> tuple[tuple[int, bool], ...]:
-        shown = ((m, m in self.case.dumps) for m in self.members if m not in self.calls or self.calls[m].enqueued < seq)
+        told = self.case.dumps.keys() - self.case.outdated
+        shown = ((m, m in told) for m in self.members if m not in self.calls or self.calls[m].enqueued < seq)
         found = self[seq] = tuple(shown)
         return found
 
@@ -133,18 +134,13 @@ def _between_two(case: RankCase, name: str, rank: int, group: GroupCalls) -> Ite
             yield Edge(rank, other, name, call, shown=True)
 
 
-def _finished(group: GroupCalls) -> int:
-    """The number of the last call up to which all are finished."""
-    return group.enqueued if group.first_pending < 0 else min(group.enqueued, group.first_pending - 1)
-
-
-def _unfinished_alone(case: RankCase, name: str, rank: int, finished: int) -> Call | None:
+def _unfinished_alone(case: RankCase, name: str, rank: int, reached: int) -> Call | None:
     """The call in which only this rank still waits, although another one has finished it. Gloo counts calls that a rank may leave
-    before the others as finished, and runs nothing on a device. `finished`: the most that a rank of the group finished."""
+    before the others as finished, and runs nothing on a device. `reached`: the most that a rank of the group finished."""
     call = case.stuck[name].get(rank)
-    if call is None or call.seq > finished or call.op in ROOTED or case.dumps[rank].backend == "gloo":
+    if call is None or call.seq > reached or call.op in ROOTED or case.dumps[rank].backend == "gloo":
         return None
-    return call if any(_finished(g) >= call.seq for r, g in case.groups[name].items() if r != rank) else None
+    return call if any(finished(g) >= call.seq for r, g in case.groups[name].items() if r != rank) else None
 
 
 def circle(found: Waits) -> set[int]:

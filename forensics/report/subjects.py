@@ -81,7 +81,7 @@ def ending_sentence(report: Report) -> EndingSentence | None:
         return _of_machine(subject, said, report.verdict == "undetermined")
     if _is_slow_down(report):
         slow = "probably became slow" if report.verdict == "undetermined" else "became slow"
-        return EndingSentence(*_named(subject, report), slow, "its steps go on, and each takes longer than before")
+        return EndingSentence(*_named(subject, report), slow, "its steps continue, but each takes longer than before")
     lead, name = _named(subject, report)
     unshown = WORDS_WITHOUT_END.get(subject.outcome)
     if unshown and (not subject.why or _is_of_server(subject, report)):

@@ -6,7 +6,7 @@ Kinds of Observation:
 - `nan`: finite readings, then a part of which at least MIN_LOST_READINGS_SHARE, and the last reading, are NaN or infinite. A
   single inf is an overflow that the loss scaler skipped. A value of a held-out set says nothing about training. Or most of
   what each record of the run tells is NaN, from the first record to the last.
-- `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
+- `divergence`: the median of the last sixth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
   length, within the last trial or fold where each line names one. GAN losses, rewards and single loss terms do this in healthy
   runs, so only the total loss of a run counts, and none of a training by rewards.
 - `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. The largest float16 is 65504; an update of
@@ -38,7 +38,9 @@ MIN_DIVERGED_LOSS_RATIO = 10.0  # chosen by hand: restarts of a learning rate an
 MIN_STRONG_LOSS_RATIO = 1000.0  # chosen by hand: a hundred times MIN_DIVERGED_LOSS_RATIO
 MIN_UNTRAINED_RATIO = 3.0  # chosen by hand: of all last losses over all first ones: an untrained model was far better
 MIN_LEARNT_RATIO = 1.5  # chosen by hand: of the first loss over the lowest, of a model that has learnt something
-MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
+NEAR_UNTRAINED = 0.9  # chosen by hand: a model that lost all that it learnt has about the losses again that it had before
+MIN_REGAINED_SHARE = 0.6  # chosen by hand: the same, of each of its last losses and the greatest of its first
+MIN_LOSS_READINGS = 8  # two stretches of four; chosen by hand
 MIN_FEW_LOSS_READINGS = 5  # chosen by hand: so few tell of a divergence by MIN_STRONG_LOSS_RATIO
 MIN_EXPLODED_NORM = 1e8  # chosen by hand, see above: far above every norm that is only large
 MIN_SCALE_FALLS = 8  # from the usual 65536 down to 256: a scaler that settles stops before
@@ -174,7 +176,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     readings, values = _finite(_of_last_trial(series.readings))
     if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0:
         return None
-    width = max(3, len(values) // 8)
+    width = 3 if len(values) < MIN_LOSS_READINGS else max(4, len(values) // 6)
     last = median(values[-width:])
     least = MIN_DIVERGED_LOSS_RATIO if len(values) >= MIN_LOSS_READINGS else MIN_STRONG_LOSS_RATIO
     if last < least * min(values):  # no stretch has a lower median than the lowest value
@@ -182,12 +184,17 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     medians = medians_of_windows(values, width)
     best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
     ratio = medians[-1] / medians[best]
-    if ratio < least or medians[-1] < max(medians[0], median(values)) or min(values[-width:]) < 3 * medians[best]:
+    if ratio < least or medians[-1] < max(medians[0], median(values)):
+        return None
+    if medians[-1] < NEAR_UNTRAINED * max(medians[: best + 1]):
+        return None  # a loss that jumps about was as high before
+    if min(values[-max(3, len(values) // 8) :]) < max(3 * medians[best], MIN_REGAINED_SHARE * max(values[:width])):
         return None
     if _learns_by_rewards(scan, readings):
         return None
     lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
-    onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * medians[best] or i == len(values) - width)
+    base = min(medians_of_windows(values[best : best + width], 3))
+    onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * base or i == len(values) - width)
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),

@@ -86,7 +86,7 @@ def oldest_first(pieces: Iterable[Piece], note: Note, least: int) -> Iterator[Pi
         size += len(piece[2])
         if size > limits.current.turned:
             left = f"beyond {limits.current.turned >> 20} MiB they were left in that order"
-            note("order", f"its newest lines stand first; {left}", None)
+            note("order", f"its newest lines come first; {left}", None)
             yield from held
             yield from pieces
             return

@@ -50,7 +50,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         (
             "WARNING:tensorflow:5 out of the last 5 calls to <function f at 0x7> triggered tf.function retracing. Tracing is expensive\n",
             1,
-            "5 of 5 calls traced their function anew",
+            "5 of 5 calls traced their function again",
         ),
     ],
 )

@@ -275,6 +275,6 @@ def test_two_runs_at_once_are_not_mixed_in_one_folder(tmp_path: Path) -> None:
     )
     (tmp_path / "go").touch()
     assert (done.returncode, done.stdout, first.communicate()[0], first.returncode) == (4, "second\n", b"first\n", 0)
-    assert "nothing is captured" in done.stderr and "a run that goes on is captured there" in done.stderr
+    assert "nothing is captured" in done.stderr and "a run that is still going is captured there" in done.stderr
     log = (tmp_path / "b" / "job.log").read_text()
     assert "first" in log and "second" not in log

@@ -202,6 +202,22 @@ def test_a_rank_that_is_asked_writes_its_stacks_without_py_spy(tmp_path: Path, r
     assert "forensics dumps" not in {thread.name for thread in one.threads}
 
 
+def test_the_stacks_of_a_rank_tell_for_which_other_rank_it_waits(tmp_path: Path) -> None:
+    """Its call between two ranks is that of a file with PyTorch's name."""
+    calls = tmp_path / "torch" / "distributed" / "distributed_c10d.py"
+    calls.parent.mkdir(parents=True)
+    calls.write_text("def recv(tensor, src, go_on):\n    go_on.wait()\n")
+    made: dict[str, Any] = {}
+    exec(compile(calls.read_text(), str(calls), "exec"), made)
+    go_on = threading.Event()
+    other = threading.Thread(target=made["recv"], args=(None, 3, go_on))
+    other.start()
+    until(lambda: sys._current_frames()[other.ident or 0].f_code.co_name == "wait")
+    rank_dumps.write_stacks([str(tmp_path)], "1", "rank_1")
+    go_on.set()
+    assert f"at {calls}:2: its peer is rank 3" in (tmp_path / "stacks" / "rank_1.txt").read_text()
+
+
 @pytest.mark.parametrize("how", ["library", "bundle"])
 def test_a_process_whose_rank_pytorch_alone_knows_is_asked_too(
     tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch, how: str

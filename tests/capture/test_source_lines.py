@@ -79,6 +79,21 @@ def test_of_the_variables_that_py_spy_shows_only_that_path_is_kept(tmp_path: Pat
     assert lines_of_spy(text.replace('50.npy"', '50..."'), os.getpid())[1:] == [f"forensics run: at {place}: it looks for path"]
 
 
+def test_the_rank_with_which_a_call_exchanges_something_is_kept() -> None:
+    place = "/venv/torch/distributed/distributed_c10d.py:2799"
+    text = f"""Thread 7 (idle)
+    recv ({place})
+        Arguments:
+            src: 3
+            group: None
+            tag: 0
+    main (/run/ring.py:24)
+        Locals:
+            src: 9
+"""
+    assert lines_of_spy(text, 0) == [f"forensics run: at {place}: its peer is rank 3"]
+
+
 @pytest.mark.parametrize(
     ("loop", "wanted"),
     [

@@ -119,7 +119,7 @@ def test_an_observation_after_an_end_in_the_jobs_own_log_is_anothers(knowledge: 
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": log})
     assert of_kernel(found) == {("others", "10.0 s after the last line of the job's log")}
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps()})
-    assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
+    assert of_kernel(found) == {("unknown", "time, 10.0 s after its last line")}
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_what_a_name_links_to_the_jobs_own_line_is_the_jobs(knowledge: Database,
     ("weight", "owner"),
     [
         ("strong", ("others", "10.0 s after the last line of the job's log")),
-        ("hint", ("unknown", "time, 10.0 s behind its last line")),
+        ("hint", ("unknown", "time, 10.0 s after its last line")),
     ],
 )
 def test_a_hint_does_not_show_that_the_job_had_ended(knowledge: Database, weight: Weight, owner: tuple[str, str]) -> None:

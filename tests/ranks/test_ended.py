@@ -1,6 +1,7 @@
 """Ends of ranks that logs tell by another number than the rank."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -8,7 +9,9 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.model import Observation, Proof, Value
 from forensics.model.ranks import RankProcess
+from forensics.pipeline.source_analysis import analyze_sources
 from forensics.ranks.ended import ended_ranks
+from forensics.sources import open_paths
 
 
 def end(line: int, fields: Mapping[str, Value]) -> Observation:
@@ -120,3 +123,29 @@ def test_a_dump_without_a_rank_tells_the_line_of_the_one_rank_that_ended_so(
     abort = replace(end(4, {"rank": 1, "signal": 6}), cause="process.abort")
     (only,) = ended_ranks([abort, replace(end(5, dumped), cause=cause)], {}, knowledge).own.values()
     assert (only.frame and only.frame.line) == line
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ("exit code 3", "it ended with exit status 3"),
+        ("signal SIGKILL", "it was ended by SIGKILL"),
+        ("signal SIGTERM", ""),  # by which a launcher ends the others
+    ],
+)
+def test_a_process_that_a_program_spawned_and_that_ended_without_an_exception_is_a_rank(
+    how: str, text: str, tmp_path: Path, knowledge: Database
+) -> None:
+    log = f"""Traceback (most recent call last):
+  File "/run/spawned.py", line 52, in <module>
+    mp.spawn(worker, nprocs=4)
+  File "/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 200, in join
+    raise ProcessExitedException(
+torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with {how}
+"""
+    (tmp_path / "job.log").write_text(log)
+    noted: list[object] = []
+    analyses = analyze_sources(open_paths([tmp_path], noted.append), knowledge, noted.append)
+    events = [event for source in analyses for event in source.events]
+    told = ended_ranks(events, {}, knowledge).own
+    assert [(rank, end.text, end.frame, end.kind) for rank, end in told.items()] == ([(2, text, None, "left")] if text else [])

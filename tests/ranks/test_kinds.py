@@ -1,5 +1,7 @@
 """Each kind is told by its own evidence, and where that is thin, the nearest other kind is told with it."""
 
+from pathlib import Path
+
 import pytest
 
 from forensics.database import Database
@@ -30,6 +32,7 @@ PLACE = ProofPlace("job.log", 3, "text")
         (Apart("all_reduce", "all_reduce", is_behind=True), "other_call"),  # it may have left the other one out
         (Apart("a collective call", "a collective call"), "other_call"),
         (Apart("all_gather", "all_reduce"), "other_call"),
+        (Apart("recv", "recv"), "other_call"),
     ],
 )
 def test_of_ranks_in_two_calls_the_first_evidence_tells_the_kind(shown: Apart, kind: str) -> None:
@@ -83,10 +86,14 @@ def test_for_what_a_rank_waits_tells_its_kind(kernel: str, inner: str, kind: str
     assert (odd.rank, odd.kind, told in odd.doing) == (1, kind, True)
 
 
+@pytest.mark.parametrize("kernel", ["", "futex"])  # in which the kernel waits for no file
 @pytest.mark.parametrize(("line", "kind"), [(20, "lock"), (12, "outside")])
-def test_two_threads_of_one_rank_that_both_wait_where_no_other_does_wait_for_each_other(line: int, kind: str) -> None:
+def test_two_threads_of_one_rank_that_both_wait_where_no_other_does_wait_for_each_other(
+    line: int, kind: str, kernel: str
+) -> None:
     def rank(number: int, frames: str, at: int) -> list[str]:
-        return [*stack(number, frames), f'Thread 9{number} (idle): "compactor"', f"    compact (/run/c.py:{at})"]
+        head = stack(number, frames, kernel=kernel)
+        return [*head, f'Thread 9{number} (idle): "compactor"', f"    compact (/run/c.py:{at})"]
 
     (odd,) = drawn(rank(0, IN_CALL, 12), rank(1, "write (/run/t.py:21)|main (/run/s.py:9)", line), rank(2, IN_CALL, 13)).odd
     assert (odd.rank, odd.kind, "compactor" in odd.doing) == (1, kind, kind == "lock")
@@ -99,6 +106,16 @@ def test_the_one_exception_of_no_rank_is_that_of_the_rank_which_went_to_another_
     assert (odd.kind, odd.place, odd.cause) == ("raised", raised.frame, "code.exception")
     (odd,) = drawn(*given, ends=Ends(raised=(raised, raised))).odd  # which of the two it was nothing tells
     assert odd.kind == "barrier"
+
+
+@pytest.mark.parametrize(("in_thread", "kind"), [(True, "raised"), (False, "outside")])
+def test_a_rank_that_waits_for_a_thread_is_told_with_the_exception_that_ended_one(in_thread: bool, kind: str) -> None:
+    raised = Ended(
+        "it raised OSError", Frame("/run/s.py", 26, "run"), PLACE, "code.exception", kind="raised", in_thread=in_thread
+    )
+    waits = f"put (/usr/lib/python3.11/queue.py:140)|{LOADS}"
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, waits), stack(2, IN_CALL), ends=Ends(raised=(raised,))).odd
+    assert (odd.kind, odd.place and odd.place.line, "another thread" in odd.doing) == (kind, 26 if in_thread else 7, True)
 
 
 @pytest.mark.parametrize(("group", "kind"), [("hall", "other_order"), ("world", "other_call")])
@@ -137,10 +154,20 @@ def test_the_nearest_other_kind_is_told_where_the_evidence_is_thin() -> None:
     assert sure.rival == ""
 
 
-def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: object, knowledge: Database) -> None:
-    from pathlib import Path
+@pytest.mark.parametrize(("name", "ranks"), [("rank{}", [0, 1]), ("part{}", None)])
+def test_where_nobody_waits_in_a_call_only_files_that_name_ranks_tell_them(
+    name: str, ranks: list[int] | None, tmp_path: Path, knowledge: Database
+) -> None:
+    """All ranks wait for something outside of the job."""
+    for rank in (0, 1):
+        (tmp_path / f"{name.format(rank)}.txt").write_text("\n".join(stack(None, LOADS, 30 + rank)[1:]) + "\n")
+    found = analyze_paths([tmp_path], "job", knowledge).ranks
+    assert ranks == (found and [row.rank for row in found.rows])
+    assert found is None or found.odd == ()
 
-    folder = Path(str(tmp_path)) / "stacks"
+
+def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: Path, knowledge: Database) -> None:
+    folder = tmp_path / "stacks"
     folder.mkdir()
     for rank, pid in enumerate((25, 27, 31)):
         text = stack(None, LOADS if rank == 1 else IN_CALL, pid)[1:]

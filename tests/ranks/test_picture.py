@@ -196,6 +196,16 @@ def test_a_straggler_is_told_with_numbers_and_since_when() -> None:
     assert found.late_s == pytest.approx(0.3, abs=0.01)
 
 
+def test_a_rank_whose_dump_was_written_earlier_is_none_for_which_others_wait_beside_a_straggler() -> None:
+    def calls(rank: int) -> list[Call]:
+        made = [call(n, at=n * 0.5 + (0.3 if rank == 2 else 0.001 * rank)) for n in range(40)]
+        return [*made, call(40, at=20.0, pending=True)] if rank == 0 else made
+
+    dumps = job({r: calls(r) for r in range(4)}, backend="gloo")
+    (found,) = odd(dumps, written=written(dumps, 60))
+    assert (found.rank, found.kind, found.since) == (2, "late", 1)
+
+
 @pytest.mark.parametrize(("after_s", "line"), [(12.0, 47), (2.0, 10)])
 def test_the_line_of_a_straggler_is_that_of_a_stack_since_it_is_late(after_s: float, line: int) -> None:
     """Rank 2 is late since 10 s after the start. The stacks are older than its last call, 19.8 s after the start."""
@@ -366,6 +376,15 @@ def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> No
     assert found.named == "rank 1 (pid 4711 on gpu-05, GPU 3)"
 
 
+@pytest.mark.parametrize("by_logs", [True, False])
+def test_a_rank_that_ended_after_all_dumps_is_told_by_the_logs(by_logs: bool) -> None:
+    """A launcher ends the others at once, so none of them tells that it waited."""
+    dumps = job({r: [call(n) for n in range(20)] for r in range(3)})
+    killed = Ended("it was ended by SIGKILL", None, ProofPlace("job.log", 9, "exitcode: -9"), "process.worker_died")
+    found = odd(dumps, ends=Ends({1: killed}), written=written(dumps, 30), by_logs=by_logs)
+    assert [(one.rank, one.kind) for one in found] == ([(1, "left")] if by_logs else [])
+
+
 def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:
     """Gloo counts the call that failed as finished, so all dumps look alike."""
     dumps = job({r: [call(1), call(2)] for r in range(4)}, backend="gloo")
@@ -415,6 +434,29 @@ def test_where_a_dump_was_cut_short_of_its_lines_the_stack_tells_that_of_the_cal
     (found,) = odd(dumps, stacks=read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "stacks"))
     assert (found.rank, found.kind) == (1, "other_call")
     assert (found.place and found.place.line, found.others and found.others.line) == (21, 20)
+
+
+@pytest.mark.parametrize(("steps", "kind"), [(6, "other_batches"), (7, "other_call")])
+def test_a_rank_that_left_the_loop_with_the_others_has_no_other_number_of_batches(steps: int, kind: str) -> None:
+    """All evaluate after `steps` calls, and rank 1 once more, or it leaves the loop alone."""
+
+    def made(seq: int, function: str, line: int, op: str = "all_reduce") -> Call:
+        at = Frame("/run/t.py", line, function), Frame("/run/t.py", 30 if function == "run_epoch" else 31, "fit")
+        return replace(call(seq, op, pending=seq == 8), frames=at)
+
+    loop = [made(seq, "run_epoch", 10) for seq in range(1, 7)]
+    both = [made(7, "run_epoch" if steps == 6 else "validate", 10 if steps == 6 else 20)]
+    usual = [*loop, *both, made(8, "run_epoch", 10)]
+    dumps = job({0: usual, 1: [*loop, *both, made(8, "validate", 21, "broadcast")], 2: usual})
+    site = "/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
+    stacks = []
+    for rank in range(3):
+        own = ("validate (/run/t.py:21)", 31) if rank == 1 else ("run_epoch (/run/t.py:10)", 30)
+        head = f"forensics run: stacks of pid {10 + rank} (python), rank {rank} on gpu-1"
+        frames = f"call ({site}:3252)", own[0], f"fit (/run/t.py:{own[1]})"
+        stacks += [head, f'Thread {10 + rank} (idle): "MainThread"', *(f"    {frame}" for frame in frames)]
+    (found,) = odd(dumps, stacks=read_stacks([Line(n, line) for n, line in enumerate(stacks, 1)], "stacks"))
+    assert (found.rank, found.kind) == (1, kind)
 
 
 def test_the_line_of_a_call_through_a_helper_is_that_of_its_caller() -> None:

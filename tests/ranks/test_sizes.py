@@ -64,6 +64,34 @@ def test_a_rank_that_ends_at_another_line_made_another_call(knowledge: Database,
     assert "loops.py:35" in first.where and "fewer batches" in str(first.facts["culprit_reason"])
 
 
+@pytest.mark.parametrize(("lines", "odd"), [((76, 100, 76), [2]), ((100, 100, 76), [1]), ((76, 76, 76), [1])])
+def test_where_the_lines_of_all_others_are_known_those_of_the_fewer_are_odd(lines: tuple[int, ...], odd: list[int]) -> None:
+    """Rank 1 gets the bytes of rank 2 in a sum of four ranks; nothing tells the line of rank 1."""
+    proof = ProofPlace("job.log", 2, SIZES)
+    gave_up = {
+        rank: Ended("it gave up", Frame("/run/train.py", line, "main"), proof, "", call="all_reduce")
+        for rank, line in zip((0, 2, 3), lines, strict=True)
+    }
+    ends = Ends({1: Ended("it was ended by SIGABRT", None, proof, "", 292, 4)}, gave_up)
+    found = picture((), (), ends, by_logs=True)
+    assert found is not None and [one.rank for one in found.odd] == odd
+    assert all(one.place and one.place.line == 100 for one in found.odd if one.rank == 2)
+
+
+@pytest.mark.parametrize(
+    ("received", "expected", "kind"), [(388, 4, "other_call"), (8, 4, "other_shape"), (112, 96, "other_shape")]
+)
+def test_a_single_number_where_others_give_many_is_another_call(received: int, expected: int, kind: str) -> None:
+    """Nothing tells the line of rank 1."""
+    proof = ProofPlace("job.log", 2, SIZES)
+    gave_up = {rank: Ended("it gave up", Frame("/run/train.py", 10, "step"), proof, "") for rank in (0, 2)}
+    found = picture(
+        (), (), Ends({1: Ended("it was ended by SIGABRT", None, proof, "", received, expected)}, gave_up), by_logs=True
+    )
+    assert found is not None and [(one.rank, one.kind) for one in found.odd] == [(1, kind)]
+    assert found.odd[0].rival.startswith("it makes another call") == (kind == "other_shape")
+
+
 def ended(*dumps: Dump) -> RankPicture:
     proof = ProofPlace("job.log", 2, SIZES)
     own = {1: Ended("it was ended by SIGABRT", Frame("/run/train.py", 10, "step"), proof, "", 112, 96, "all_reduce")}

@@ -23,7 +23,7 @@ def first_screen(name: str, knowledge: Database) -> str:
         (
             "grows.log",
             "went wrong: it ran to the end, but its result is useless",
-            "The loss diverged from step 4 on: it was 33.67 at its best, and 4.233e+41",
+            "The loss diverged from step 3 on: it was 33.67 at its best, and 4.233e+41",
         ),
         ("few.log", "went wrong: it ran to the end, but its result is useless", "The loss diverged from step 3 on"),
         ("shuffled.log", "ended well", "The loss diverged from step 9 on: it was 0.001279 at its best, and 27.02 at the end"),

@@ -13,6 +13,7 @@ minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, whi
 """
 
 import re
+import sys
 from itertools import takewhile
 
 from forensics.data_files.named_parts import patterns_of
@@ -20,7 +21,7 @@ from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import Frame, dump_frame, spy_frame
-from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.library_files import is_library_file, is_others_code
 
 COLLECTIVES_FILE = "torch/distributed/distributed_c10d.py"
 TRIGGER = Trigger("faulthandler", of="faulthandler", before=8, after=220)
@@ -142,8 +143,15 @@ def _spy(region: Region, doing: str) -> Record | None:
 
 
 def _own_spy(frames: list[Line]) -> tuple[Line, Frame] | None:
-    """The innermost frame of a function `<module>` or `main`; else the outermost frame. The paths do not tell which frame is the
-    user's: py-spy shortens them to the package (`torch/autograd/__init__.py`), and a plain file name may be the user's own."""
+    """The innermost frame of a file of the program; else that of `<module>` or `main`; else the outermost frame. py-spy
+    shortens paths to the package (`torch/autograd/__init__.py`), so one with a folder in it may be a library's."""
     found = [(line, frame) for line in frames if (frame := spy_frame(line.text))]
-    outer = [f for f in found if f[1].function in ("<module>", "main")]
-    return (outer[0] if outer else found[-1]) if found else None
+    own = [f for f in found if _is_programs(f[1].file)] or [f for f in found if f[1].function in ("<module>", "main")]
+    return (own[0] if own else found[-1]) if found else None
+
+
+def _is_programs(file: str) -> bool:
+    """Is it a file of the program? A plain name is one, if it is that of no module of Python's own."""
+    if "/" in file:
+        return file.startswith("/") and not is_others_code(file)
+    return file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names

@@ -8,6 +8,7 @@ Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", li
 === Rank 3: node-1:25999 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)    -> rank and host of what follows
 forensics run: stacks of pid 4711 (python), rank 3 on node-1; in the kernel: futex    -> pid, rank and host of what follows
 forensics run: at /run/train.py:37: in loops of lines 30-41                           -> what its source tells of a place
+    recv (torch/distributed/distributed_c10d.py:2799), below it `src: 3` (--locals)   -> its peer
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 
 Where each thread of a process stood in the program's own code when the stacks of the process were taken.
@@ -39,6 +40,7 @@ TRIGGER = Trigger(
 PATTERNS = patterns_of("process stacks")
 DUMP_PATTERNS = patterns_of("faulthandler")
 SOURCE_PREFIX = "forensics run: at "
+CALLS_FILE = "torch/distributed/distributed_c10d.py"  # of PyTorch's calls between ranks
 MAX_THREADS = 2_000  # of one source
 
 
@@ -56,6 +58,7 @@ class _Open(Struct):
     loops: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     looks: dict[str, str] = field(default_factory=dict)
     same_calls: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    peers: dict[str, int] = field(default_factory=dict)
     threads: list[ThreadStack] = field(default_factory=list)
     silent_since: float | None = None
 
@@ -100,6 +103,8 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
             frames.append((frame, line))
         elif text.startswith(SOURCE_PREFIX):
             _add_source(current, text)
+        elif frames and frames[-1][0].file.endswith(CALLS_FILE) and (peer := PATTERNS.peer_variable.match(text)):
+            current.peers[f"{frames[-1][0].file}:{frames[-1][0].line}"] = int(peer["peer"])
     end_thread()
     return tuple(_closed(one, source) for one in [*done, current] if one.threads)
 
@@ -113,6 +118,8 @@ def _add_source(current: _Open, text: str) -> None:
         current.same_calls[found["place"]] = tuple(map(int, found["lines"].split(", ")))
     elif found := PATTERNS.looks_for.match(text):
         current.looks[found["place"]] = found["path"] or found["variable"]
+    elif found := PATTERNS.peer_of_place.match(text):
+        current.peers[found["place"]] = int(found["peer"])
 
 
 def _told(text: str) -> str:
@@ -142,7 +149,12 @@ def _joined(first: _Open, second: _Open) -> _Open:
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
     kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
-    source = first.loops | second.loops, first.looks | second.looks, first.same_calls | second.same_calls
+    source = (
+        first.loops | second.loops,
+        first.looks | second.looks,
+        first.same_calls | second.same_calls,
+        first.peers | second.peers,
+    )
     given = kernel, child, taken, second.command, *source
     since = second.silent_since or first.silent_since
     return _Open(second.tool or first.tool, pid, rank, second.host or first.host, *given, silent_since=since)
@@ -169,8 +181,8 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks, one.same_calls, one.silent_since
-    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
+    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks, one.same_calls, one.peers
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given, silent_since=one.silent_since)
 
 
 TOOL = "py-spy"  # a dump of faulthandler stands in the log of what printed it, and is read there

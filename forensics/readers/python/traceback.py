@@ -82,9 +82,10 @@ def _frames(messages: Sequence[str]) -> list[CodeFrame]:
 
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
+EXITED_CHILD = "ProcessExitedException"  # of torch.multiprocessing: a process that it spawned ended without an exception
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
-    *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "SystemExit"),
+    *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", EXITED_CHILD, "SystemExit"),
     *("DeadKernelError", "PapermillExecutionError", "CellExecutionError", "RayActorError", "ActorDiedError"),
     *("ActorUnavailableError", "RayGetError", "WorkerCrashedError", "NodeDiedError", "OwnerDiedError", "ObjectLostError"),
     *("TrainingFailedError", "HorovodInternalError", "EngineDeadError", "AsyncEngineDeadError", "BrokenProcessPool"),
@@ -129,7 +130,7 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region) | _own_sentence(rows[:place])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region, fields) | _own_sentence(rows[:place])
     return Record(
         kind="traceback",
         first=region.number,
@@ -172,15 +173,27 @@ def _own_sentence(rows: list[ParsedLine]) -> dict[str, Value]:
     return {OWN_SENTENCE: 1} if raises else {}
 
 
-def _child(region: Region) -> dict[str, Value]:
-    """The number of the child process that the line before names: as torch.multiprocessing counts the processes that it spawned,
-    and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
+def _child(region: Region, fields: dict[str, Value]) -> dict[str, Value]:
+    """The number of the child process that the line before names, or the message, as torch.multiprocessing counts the processes
+    that it spawned, and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as
+    it likes."""
     found = PATTERNS.child_head.match(before[-1].text) if (before := region.lines_before()) else None
     if found is None:
-        return {}
+        return _ended_child(fields)
     if found["spawned"]:
         return {"local_rank": int(found["spawned"])}
     return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
+
+
+def _ended_child(fields: dict[str, Value]) -> dict[str, Value]:
+    """The number of a child process that torch.multiprocessing spawned and that ended without an exception, and how it ended."""
+    found = PATTERNS.ended_child.fullmatch(str(fields.get("exc_message", "")))
+    if found is None or not str(fields["exc_type"]).endswith(EXITED_CHILD):
+        return {}
+    how: dict[str, Value] = (
+        {"exit_code": int(found["exit_code"])} if found["exit_code"] else {"signal_name": found["signal_name"]}
+    )
+    return {"local_rank": int(found["number"]), **how}
 
 
 def _told(found: re.Match[str]) -> dict[str, Value]:
@@ -276,10 +289,10 @@ def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
 
 
 def _call_group(rows: list[ParsedLine], frame: Line | None) -> dict[str, Value]:
-    """The name of the group that the program gives to the collective call in which it stands, as its code is printed."""
+    """The collective call in which a program stands, and the name of the group that it gives to it, as its code is printed."""
     code = next((below.message for row, below in pairwise(rows) if row.line is frame), "")
     found = PATTERNS.collective_call.search(code)
-    return {"call_group": found["group"] or DEFAULT_GROUP} if found else {}
+    return {"call_group": found["group"] or DEFAULT_GROUP, "python_call": found["call"]} if found else {}
 
 
 def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:

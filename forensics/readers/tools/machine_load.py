@@ -123,7 +123,7 @@ def _retraced(region: Region) -> Sign | None:
     found = PATTERNS.retraced.search(region.text)
     if found is None:
         return None
-    why = f"{found[1]} of {found[2]} calls traced their function anew: each trace takes time, and its graph is kept in memory"
+    why = f"{found[1]} of {found[2]} calls traced their function again: each trace takes time, and its graph is kept in memory"
     return Sign(region.number, region.text, why)
 
 

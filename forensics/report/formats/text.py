@@ -3,7 +3,7 @@
 The first screen of the text report: what ended and how, why, where, since when, what to do first, what else.
 
 A memory limit was hit   host_memory.oom_cgroup                              97 %
-train.log ended badly: nothing shows that it went on behind the lines that tell of its end
+train.log ended with a failure: see its last lines
 where     rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it
 when      2026-11-21 08:46:17 dmesg.log: A memory limit was hit --2.4 s--> jupyter.log: The notebook kernel died
 do first  Ask for more memory than the 400 MiB it had
