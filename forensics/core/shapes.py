@@ -70,6 +70,22 @@ def indented(data: bytes) -> int:
     return data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
 
 
+class ShapeTest(dict[bytes, bool]):
+    """What a test says of shapes of lines, each of which is tested once."""
+
+    def __init__(self, test: Callable[[bytes], bool]) -> None:
+        super().__init__()
+        self.test = test
+
+    def __missing__(self, shape: bytes) -> bool:
+        found = self.test(shape)
+        if len(shape) <= MAX_SHAPE_CHARS:
+            if len(self) >= MAX_SHAPES:
+                self.clear()
+            self[shape] = found
+        return found
+
+
 def by_shape(find: Callable[[str], T]) -> Callable[[str], T]:
     """`find`, called once for each shape. What it finds in a line must not depend on which digits the line has."""
 

@@ -15,6 +15,7 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ended, Ends, rank_of, with_stacks
+from forensics.ranks.looks import with_looks
 from forensics.ranks.moments import outdated
 from forensics.ranks.threads import (
     asking_for,
@@ -56,7 +57,7 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        self.all_stacks = tuple(stacks)
+        self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
@@ -182,9 +183,17 @@ class RankCase:
         pending = next((c for c in calls if c.pending), None)
         if pending is not None or not calls:
             return pending
-        lacking = calls[-1].seq - 1 in self._reached[name]
+        lacking = calls[-1].seq - 1 in self._reached[name] and self._may_have_failed(rank, calls[-1])
         given_up = calls[-1] is self._last_calls[rank] and not self._gone.isdisjoint(self.members[name])
         return calls[-1] if lacking or given_up else None
+
+    def _may_have_failed(self, rank: int, call: Call) -> bool:
+        """May a finished call have failed? Not where its dump was written sooner than it is given up, the stack of the rank
+        stands outside of any call then, no log tells that it gave up, and no rank is gone."""
+        written, thread = self.written.get(self.dumps[rank].source), self.threads.get(rank)
+        is_early = written is not None and written + CLOCKS_S < call.created_ns / 1e9 + call.timeout_s
+        goes_on = is_early and thread is not None and not waits_in_call(thread)
+        return not goes_on or rank in self.gave_up or bool(self.missing) or bool(self.ended)
 
     @cached_property
     def _reached(self) -> dict[str, set[int]]:

@@ -66,8 +66,9 @@ def scan(
 def _ends(rows: Sequence[bytes]) -> Sequence[str]:
     """The texts of `rows`, the end of each if it is long; decoded together where that is possible."""
     joined = b"\n".join(rows)
-    if joined.isascii() and b"\x1b" not in joined and b"\r" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
-        return joined.decode("ascii").split("\n") if rows else ()
+    if joined.isascii() and b"\x1b" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
+        texts = joined.decode("ascii").split("\n") if rows else []
+        return [text.rstrip("\r") for text in texts] if b"\r" in joined else texts
     return [decode_line(raw[-EDGE_BYTES:].rstrip(b"\r")) for raw in rows]
 
 
