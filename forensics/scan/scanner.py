@@ -166,8 +166,8 @@ class _Scanner:
             return
         text.anchors.add(anchor)
         stands = text.place.folded().__contains__
-        for i, needed in self.matcher.signatures_of(anchor):
-            if (not needed or any(map(stands, needed))) and i not in text.called and i not in text.found:
+        for i in self.matcher.called_by(anchor, text.place.folded()):
+            if i not in text.called and i not in text.found:
                 text.called[i] = anchor
         for i in self.database.trigger_ids[anchor]:
             if -1 - i not in text.found and any(map(stands, self.matcher.trigger_anchors[i])):
