@@ -24,7 +24,7 @@ class Call(Struct, frozen=True, gc=False):
     `seq`: its number among the calls of the group. `op`: `all_reduce`, `send 0->1`. `inputs`: shapes and types as text.
     `created_ns`: when the program called it, ns since 1970. `pending`: it was not finished when the dump was made. `started`: it
     ran on the device; None where nobody recorded that. `frames`: the program's stack, innermost first. `line`: that of the dump
-    as text.
+    as text. `timeout_s`: after so long the program gives it up; 0 where the dump does not tell.
     """
 
     seq: int
@@ -36,6 +36,7 @@ class Call(Struct, frozen=True, gc=False):
     started: bool | None
     frames: tuple[Frame, ...]
     line: int = 0
+    timeout_s: float = 0.0
 
 
 class GroupCalls(Struct, frozen=True):

@@ -87,7 +87,8 @@ def _with_ranks(
     decided = {cause for one in proves.values() for cause in one.decides}
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
-    if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
+    beside = [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]
+    if _is_only_look(analyses, beside, knowledge):
         late = seen and _late(seen, analyses)
         return _but(events, told), late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
     if seen is None:
@@ -112,13 +113,15 @@ def _but(events: Mapping[str, Sequence[Observation]], told: Container[tuple[str,
     return {source: [e for e in own if e.place not in told] for source, own in events.items()}
 
 
-def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation]) -> bool:
-    """Do stacks show where a run stood, and no hang? No event but theirs (`beside`) tells of trouble, and they do not show a hang
-    themselves, or a log that tells of a good end was written to for longer. Text about a run that quotes stacks is no look, nor
-    is what somebody gives of one process alone, whose source may show the locks for which it waits."""
+def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation], knowledge: Database) -> bool:
+    """Do stacks show where a run stood, and no hang? No event but theirs (`beside`) tells of trouble, unless several looks show
+    that the run went on and somebody stopped it, and they do not show a hang themselves, or a log that tells of a good end was
+    written to for longer. Text about a run that quotes stacks is no look, nor is what somebody gives of one process alone, whose
+    source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
-    told = {e.cause for e in beside if e.cause and e.weight != "hint"}
-    if not looked or told - {HEALTHY}:
+    told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
+    went_on = looks(analyses) == "progress" and not any(r.dump for r in analyses)
+    if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):
         return False
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
     ends = {e.source for e in beside if e.cause == HEALTHY}

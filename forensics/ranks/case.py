@@ -183,9 +183,17 @@ class RankCase:
         pending = next((c for c in calls if c.pending), None)
         if pending is not None or not calls:
             return pending
-        lacking = calls[-1].seq - 1 in self._reached[name]
+        lacking = calls[-1].seq - 1 in self._reached[name] and self._may_have_failed(rank, calls[-1])
         given_up = calls[-1] is self._last_calls[rank] and not self._gone.isdisjoint(self.members[name])
         return calls[-1] if lacking or given_up else None
+
+    def _may_have_failed(self, rank: int, call: Call) -> bool:
+        """May a finished call have failed? Not where its dump was written sooner than it is given up, the stack of the rank
+        stands outside of any call then, no log tells that it gave up, and no rank is gone."""
+        written, thread = self.written.get(self.dumps[rank].source), self.threads.get(rank)
+        is_early = written is not None and written + CLOCKS_S < call.created_ns / 1e9 + call.timeout_s
+        goes_on = is_early and thread is not None and not waits_in_call(thread)
+        return not goes_on or rank in self.gave_up or bool(self.missing) or bool(self.ended)
 
     @cached_property
     def _reached(self) -> dict[str, set[int]]:

@@ -68,6 +68,7 @@ def with_stacks(known: RankProcess, stacks: ProcessStacks) -> RankProcess:
 WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
 TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
 RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
+UNTOLD_END = "it ended: "  # before a line that tells no more than that
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
 
@@ -169,7 +170,8 @@ def _with_more(known: Ended, event: Observation) -> Ended:
     """The end of a rank with what a further event tells of it."""
     call = known.call or str(event.fields.get("python_call", ""))
     group = known.group or str(event.fields.get("call_group", ""))
-    more = replace(known, frame=known.frame or _frame(event), call=call, group=group)
+    text = _text(event) if known.text.startswith(UNTOLD_END) and TELLS_WHY & event.fields.keys() else known.text
+    more = replace(known, text=text, frame=known.frame or _frame(event), call=call, group=group)
     if RECEIVED not in event.fields:
         return more
     received, expected = (int(str(event.fields[name])) for name in (RECEIVED, EXPECTED))
@@ -245,13 +247,16 @@ def _text(event: Observation) -> str:
     if "cpu_limit_s" in fields:
         return "it was ended at its limit of processor time"
     if signal := fields.get("signal_name", fields.get("signal")):
-        return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
+        return f"it was ended by {_signal_name(signal) if isinstance(signal, int) else signal}"
     if is_well_end(event):
         return "it ended well (exit status 0) while others went on"
     if isinstance(code := fields.get("exit_code"), int):
-        name = Signals(-code).name if -code in set(Signals) else f"signal {-code}"
-        return f"it was ended by {name}" if code < 0 else f"it ended with exit status {code}"
-    return f"it ended: {event.proofs[0].text.strip()[:MAX_SAID_CHARS]}"
+        return f"it was ended by {_signal_name(-code)}" if code < 0 else f"it ended with exit status {code}"
+    return f"{UNTOLD_END}{event.proofs[0].text.strip()[:MAX_SAID_CHARS]}"
+
+
+def _signal_name(number: int) -> str:
+    return Signals(number).name if number in set(Signals) else f"signal {number}"
 
 
 def _frame(event: Observation) -> Frame | None:

@@ -179,6 +179,19 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
 
 
+@pytest.mark.parametrize(("place", "first"), [("train.py:8", "stopped.user"), ("train.py:7", "distributed.timeout")])
+def test_where_somebody_stopped_a_run_that_moved_between_two_looks_it_did_not_hang(
+    place: str, first: str, knowledge: Database, tmp_path: Path
+) -> None:
+    """py-spy tells no moment: the files of each look are in a folder of their own."""
+    for look, loads in (("look1", LOADS), ("look2", LOADS.replace("train.py:7", place))):
+        (tmp_path / look).mkdir()
+        for rank, frames in enumerate((IN_CALL, IN_CALL, loads)):
+            (tmp_path / look / f"rank{rank}.txt").write_text("\n".join(stack(None, frames, 30 + rank)[1:]) + "\n")
+    (tmp_path / "job.log").write_text("step 7 loss 0.41\nSignalException: Process 2374 got signal: 2\n")
+    assert analyze_paths([tmp_path], "stopped", knowledge).causes[0].id == first
+
+
 @pytest.mark.seconds
 def test_the_report_names_the_rank_by_the_stacks(knowledge: Database, tmp_path: Path) -> None:
     for n in range(2):

@@ -46,6 +46,13 @@ def test_a_negative_exit_status_is_a_signal(knowledge: Database) -> None:
     assert ended_ranks([end(1, {"rank": 2, "exit_code": -99})], {}, knowledge).own[2].text == "it was ended by signal 99"
 
 
+def test_a_line_that_tells_no_more_than_an_end_gives_way_to_the_one_that_tells_how(knowledge: Database) -> None:
+    """A program prints `terminate called`, and the launcher tells the signal."""
+    events = [end(1, {"rank": 2}), end(2, {"rank": 2, "signal": 6}), end(3, {"rank": 3})]
+    told = ended_ranks(events, {}, knowledge).own
+    assert {rank: one.text for rank, one in told.items()} == {2: "it was ended by SIGABRT", 3: "it ended: KeyError: 'b'"}
+
+
 def test_a_limit_of_processor_time_is_told_as_such(knowledge: Database) -> None:
     events = [end(1, {"rank": 2, "cpu_limit_s": 60.0, "exit_code": 1, "signal": 9})]
     assert ended_ranks(events, {}, knowledge).own[2].text == "it was ended at its limit of processor time"

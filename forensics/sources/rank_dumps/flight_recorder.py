@@ -92,6 +92,7 @@ class _Entry(Struct):
     input_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
     time_discovered_started_ns: int | None = None
     frames: Annotated[list[Any], Meta(max_length=MAX_CALL_FRAMES)] = field(default_factory=list)  # see _Frames
+    timeout_ms: int = 0
 
 
 class _Config(Struct):
@@ -273,6 +274,7 @@ def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call
         between_two=columns.between_two[index],
         started=True if timed else None,
         frames=frames.stack(entry.frames),
+        timeout_s=entry.timeout_ms / 1000,
     )
 
 
