@@ -146,6 +146,8 @@ def _with_other_thread(case: RankCase, at: Doing, stacks: ProcessStacks, thread:
     nothing tells for what it waits, and the other one waits too, where none of another rank does, they wait for each other."""
     beside = (t for t in stacks.threads if t is not thread and t.name != LISTENER)
     others = [(t, f) for t in beside if (f := case.own_frame(t.frames))]
+    if len(others) > 1:  # threads that all ranks have stand where they stand there
+        others = [(t, f) for t, f in others if _stands_apart(case, stacks, t, f)]
     if len(others) != 1:
         return at
     other, frame = others[0]

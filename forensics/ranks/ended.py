@@ -67,6 +67,7 @@ def with_stacks(known: RankProcess, stacks: ProcessStacks) -> RankProcess:
 
 WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
 TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
+LAUNCHER_ROW = "torchelastic"  # the kind of event of a row in torchrun's table of failures
 RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
 UNTOLD_END = "it ended: "  # before a line that tells no more than that
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
@@ -136,6 +137,7 @@ def ended_ranks(
         for other in tagged_ranks(event.proofs) if found is gave_up else ():
             gave_up.setdefault(other, replace(known, frame=None))
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
+    own = own or _by_launcher(events, gave_up)
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
@@ -143,6 +145,13 @@ def ended_ranks(
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
     calls = dict(chain.from_iterable(told_calls(event).items() for event in events))
     return Ends(own, gave_up, calls, _raised(nameless, knowledge), _listed(events))
+
+
+def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dict[int, Ended]:
+    """The one rank of which a launcher tells an exit status, and no line that it waited for others."""
+    told = {int(str(e.fields["rank"])): e for e in events if e.kind == LAUNCHER_ROW and {"rank", "exit_code"} <= e.fields.keys()}
+    left = {rank: e for rank, e in told.items() if rank not in gave_up and int(str(e.fields["exit_code"])) > 0}
+    return {rank: Ended(_text(e), None, _place(e), "") for rank, e in left.items()} if len(left) == 1 and gave_up else {}
 
 
 def _listed(events: Iterable[Observation]) -> dict[int, ProofPlace]:

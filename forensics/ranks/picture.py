@@ -21,6 +21,7 @@ from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
 from forensics.ranks.looks import shown_by_looks
+from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
     first_difference,
@@ -102,14 +103,17 @@ def picture(
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     """A rank with what tells its kind beside the moment: that it was late before, or the one exception in the logs of which
-    nothing tells the rank, where it went to another call than the others, or where that ended a thread and the rank waits for
-    one; and what it may be as well."""
+    nothing tells the rank, where it went to another call than the others. Where that ended a thread, and the rank waits for one,
+    it is the reason. And what it may be as well."""
     if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_waits):
         odd = replace(odd, kind="late")
     end = case.raised[0] if is_alone and len(case.raised) == 1 else None
-    if end and (odd.kind in ELSEWHERE or (end.in_thread and odd.doing.startswith(FOR_ANOTHER))):
-        text = f"{'in one of its threads ' if end.in_thread else ''}{end.text}, and then {odd.doing}"
+    if end and odd.kind in ELSEWHERE:
+        text = f"{end.text}, and then {odd.doing}"
         odd = replace(odd, kind=end.kind, doing=text, place=end.frame, proofs=(end.proof, *odd.proofs), cause=end.cause)
+    elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
+        text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
+        odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
     own = case.stacks.get(odd.rank)
     looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
     return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))

@@ -292,10 +292,17 @@ def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> It
     for numbers in numbered_marks([(pid, [command]) for command, pid in commands.items()]):
         yield [(one, numbers[one.pid]) for one in given if one.pid in numbers]
     named = [(one, numbered[one.source]) for one in given if numbered.get(one.source, one.pid) != one.pid]
-    pairs = {(one.pid or one.source, number) for one, number in named}
-    yield named if len(pairs) == len(dict(pairs)) == len({number for _, number in pairs}) else []  # and no number of a look
+    ranks = [(one, rank) for one in given if (rank := rank_of_file_name(one.source)) is not None]
+    yield ranks if _is_one_each(ranks) else []
+    yield named if _is_one_each(named) else []  # and no number of a look
     yield _by_pid([one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)])
     yield _alike(given)
+
+
+def _is_one_each(family: _Family) -> bool:
+    """Has each process one number, and each number one process?"""
+    pairs = {(one.pid or one.source, number) for one, number in family}
+    return len(pairs) == len(dict(pairs)) == len({number for _, number in pairs})
 
 
 def _alike(given: Iterable[ProcessStacks]) -> _Family:
@@ -313,7 +320,7 @@ def _alike(given: Iterable[ProcessStacks]) -> _Family:
 
 
 def _is_childs(frame: Frame) -> bool:
-    return frame.file.endswith((CHILD_FILE, *HELPER_FILES))
+    return frame.file.endswith(CHILD_FILE)  # below the loop of a helper, too, and not below what waits for one
 
 
 def _by_pid(own: Sequence[ProcessStacks]) -> _Family:

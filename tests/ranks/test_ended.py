@@ -53,6 +53,20 @@ def test_a_line_that_tells_no_more_than_an_end_gives_way_to_the_one_that_tells_h
     assert {rank: one.text for rank, one in told.items()} == {2: "it was ended by SIGABRT", 3: "it ended: KeyError: 'b'"}
 
 
+@pytest.mark.parametrize(("statuses", "ranks"), [({3: 64}, {3}), ({3: 64, 1: 1}, set()), ({0: 1, 3: 64}, {3}), ({3: -15}, set())])
+def test_the_status_that_a_launcher_tells_is_the_end_of_the_only_rank_that_did_not_wait(
+    statuses: dict[int, int], ranks: set[int], knowledge: Database
+) -> None:
+    """Ranks 0 and 2 tell that they lost their connection."""
+    lost = [replace(end(n, {"rank": n}), cause="distributed.peer_lost") for n in (0, 2)]
+    rows = [
+        replace(end(9 + rank, {"rank": rank, "exit_code": status}), kind="torchelastic", weight="hint")
+        for rank, status in statuses.items()
+    ]
+    assert ended_ranks([*lost, *rows], {}, knowledge).own.keys() == ranks
+    assert not ended_ranks(rows, {}, knowledge).own  # nobody waited
+
+
 def test_a_limit_of_processor_time_is_told_as_such(knowledge: Database) -> None:
     events = [end(1, {"rank": 2, "cpu_limit_s": 60.0, "exit_code": 1, "signal": 9})]
     assert ended_ranks(events, {}, knowledge).own[2].text == "it was ended at its limit of processor time"

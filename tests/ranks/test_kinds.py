@@ -108,14 +108,15 @@ def test_the_one_exception_of_no_rank_is_that_of_the_rank_which_went_to_another_
     assert odd.kind == "barrier"
 
 
-@pytest.mark.parametrize(("in_thread", "kind"), [(True, "raised"), (False, "outside")])
-def test_a_rank_that_waits_for_a_thread_is_told_with_the_exception_that_ended_one(in_thread: bool, kind: str) -> None:
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_a_rank_that_waits_for_a_thread_is_told_with_the_exception_that_ended_one(in_thread: bool) -> None:
     raised = Ended(
         "it raised OSError", Frame("/run/s.py", 26, "run"), PLACE, "code.exception", kind="raised", in_thread=in_thread
     )
     waits = f"put (/usr/lib/python3.11/queue.py:140)|{LOADS}"
     (odd,) = drawn(stack(0, IN_CALL), stack(1, waits), stack(2, IN_CALL), ends=Ends(raised=(raised,))).odd
-    assert (odd.kind, odd.place and odd.place.line, "another thread" in odd.doing) == (kind, 26 if in_thread else 7, True)
+    assert (odd.kind, odd.place and odd.place.line, odd.cause) == ("outside", 7, "code.exception" if in_thread else "")
+    assert ("it raised OSError at run (s.py:26)" in odd.doing) == in_thread
 
 
 @pytest.mark.parametrize(("group", "kind"), [("hall", "other_order"), ("world", "other_call")])
@@ -164,6 +165,35 @@ def test_where_nobody_waits_in_a_call_only_files_that_name_ranks_tell_them(
     found = analyze_paths([tmp_path], "job", knowledge).ranks
     assert ranks == (found and [row.rank for row in found.rows])
     assert found is None or found.odd == ()
+
+
+def test_a_name_of_a_file_with_rank_and_pid_tells_the_rank_also_beside_one_that_could_not_be_looked_at(
+    tmp_path: Path, knowledge: Database
+) -> None:
+    for rank in (0, 1, 2, 3):
+        text = stack(None, IN_CALL, 30 + rank)[1:]
+        lines = text if rank != 2 else [*text[:2], "Error: Failed to get stack traces"]
+        (tmp_path / f"pyspy_rank{rank}_pid{30 + rank}.txt").write_text("\n".join(lines) + "\n")
+    found = analyze_paths([tmp_path], "job", knowledge).ranks
+    assert found is not None and [(one.rank, one.kind) for one in found.odd] == [(2, "no_dump")]
+
+
+def test_a_rank_that_waits_for_its_pool_is_no_helper() -> None:
+    pool = "wait (/usr/lib/python3.11/multiprocessing/pool.py:765)|map (/usr/lib/python3.11/multiprocessing/pool.py:367)"
+    given = [stack(None, frames, 30 + n)[1:] for n, frames in enumerate((IN_CALL, IN_CALL, f"{pool}|{LOADS}"))]
+    (odd,) = drawn(*given).odd
+    assert (odd.rank, odd.pid, odd.place and odd.place.line) == (2, 32, 7)
+
+
+@pytest.mark.parametrize(("line", "kind"), [(11, "lock"), (15, "outside")])
+def test_of_several_threads_the_one_counts_that_stands_where_none_of_another_rank_does(line: int, kind: str) -> None:
+    def rank(number: int, frames: str, at: int) -> list[str]:
+        threads = (("collector", 15), ("flusher", at))
+        beside = (text for name, n in threads for text in (f'Thread 9{n} (idle): "{name}"', f"    {name} (/run/u.py:{n})"))
+        return [*stack(number, frames), *beside]
+
+    (odd,) = drawn(rank(0, IN_CALL, 8), rank(1, "log (/run/t.py:8)|main (/run/s.py:9)", line), rank(2, IN_CALL, 15)).odd
+    assert (odd.rank, odd.kind, "its thread flusher waits" in odd.doing) == (1, kind, kind == "lock")
 
 
 def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: Path, knowledge: Database) -> None:
