@@ -137,8 +137,7 @@ def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Sequence[Pr
     known, rest = _recipes.get(shape), texts[len(first) :] if first else texts
     if known is None:
         return [*first, *map(_parse, rest)]
-    found = known.read_all(rest)
-    return [*first, *(prefix or _parse(text) for text, prefix in zip(rest, found, strict=True))]
+    return [*first, *(prefix or _parse(text) for text, prefix in zip(rest, known.read_all(rest), strict=True))]
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):

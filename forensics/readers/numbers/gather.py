@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, compress, islice, repeat
 from operator import attrgetter, itemgetter
 
@@ -23,7 +24,7 @@ from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import lost_values, memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.plans import Key, Plan, plans_of
+from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Key, Plan, plans_of
 from forensics.readers.python.quoted_source import code_lines
 
 MEMORY_TRIGGER = Trigger(
@@ -236,6 +237,8 @@ def _planned(texts: Sequence[str], starts: Sequence[int]) -> tuple[list[list[_Pl
         layouts: dict[object, list[_Planned]] = defaultdict(list)
         first: dict[int, int] = {}  # of the shape, by source
         for own, places in shape:
+            if not own.values and not own.is_progress:  # no number of theirs is read
+                continue
             for source, some in _by_source(places, starts):
                 first[source] = min(first.get(source, some[0]), some[0])
                 made = _Planned(own, some, (0, some[0]))
@@ -350,6 +353,7 @@ def _silent_keys(planned: Sequence[_Planned], numbers: Sequence[int]) -> Set[Key
     }
 
 
+@lru_cache(maxsize=MAX_CACHED_PLANS)
 def _merged_key(key: Key) -> Key:
     """The key of the series in which memory under changing names is merged."""
     return replace(key, quantity="memory", name="memory")
