@@ -14,6 +14,7 @@ from forensics import correlation, readers, series
 from forensics.database import HEALTHY, Database
 from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture, RankProcess
+from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
 from forensics.readers.tools.id_tables import ranks_by_pid
@@ -128,10 +129,16 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
     if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
         return True
-    if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
+    own = [r for r in looked if 2 * sum(map(_lines_of, r.stacks)) >= r.scan.lines]  # not quoted, nor one in the job's log
+    if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
-    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
-    return not is_quoted and not any(r.dump for r in analyses) and looks(analyses) != "hang"
+    return not any(r.dump for r in analyses) and looks(analyses) != "hang"
+
+
+def _lines_of(stacks: ProcessStacks) -> int:
+    """How many lines the stacks of a process take, with the variables that stand between the frames."""
+    numbers = [line.number for t in stacks.threads for line in (t.head, *t.lines)]
+    return max(numbers) - min(numbers) + 1
 
 
 def looks(analyses: Sequence[SourceAnalysis]) -> str:
