@@ -121,7 +121,7 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
     told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
-    went_on = looks(analyses) == "progress" and not any(r.dump for r in analyses)
+    went_on = looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses)
     if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):
         return False
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
@@ -132,7 +132,7 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     own = [r for r in looked if 2 * sum(map(_lines_of, r.stacks)) >= r.scan.lines]  # not quoted, nor one in the job's log
     if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
-    return not any(r.dump for r in analyses) and looks(analyses) != "hang"
+    return not any(r.dump and r.dump.last_ns for r in analyses) and looks(analyses) != "hang"
 
 
 def _lines_of(stacks: ProcessStacks) -> int:
