@@ -14,6 +14,7 @@ from forensics import correlation, readers, series
 from forensics.database import HEALTHY, Database
 from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture, RankProcess
+from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
 from forensics.readers.tools.id_tables import ranks_by_pid
@@ -120,7 +121,7 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
     told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
-    went_on = looks(analyses) == "progress" and not any(r.dump for r in analyses)
+    went_on = looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses)
     if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):
         return False
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
@@ -128,11 +129,22 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
     if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
         return True
-    if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
+    own = [r for r in looked if _are_all_of_it(r)]
+    if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
-    by_hand = [r for r in looked if all(one.taken is None for one in r.stacks)]  # what `stacks` writes is never quoted
-    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in by_hand)
-    return not is_quoted and not any(r.dump for r in analyses) and looks(analyses) != "hang"
+    return not any(r.dump and r.dump.last_ns for r in analyses) and looks(analyses) != "hang"
+
+
+def _are_all_of_it(one: SourceAnalysis) -> bool:
+    """Are its stacks not quoted in it, nor some lines in a job's log? What `forensics stacks` wrote, with its time, never is."""
+    by_command = all(stacks.taken is not None for stacks in one.stacks)
+    return by_command or 2 * sum(map(_lines_of, one.stacks)) >= one.scan.lines
+
+
+def _lines_of(stacks: ProcessStacks) -> int:
+    """How many lines the stacks of a process take, with the variables that stand between the frames."""
+    numbers = [line.number for t in stacks.threads for line in (t.head, *t.lines)]
+    return max(numbers) - min(numbers) + 1
 
 
 def looks(analyses: Sequence[SourceAnalysis]) -> str:

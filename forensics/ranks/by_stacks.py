@@ -22,7 +22,7 @@ from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at,
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
 from forensics.ranks.observation import at
-from forensics.ranks.pairs import circle_of, left_by_peer, peer_of
+from forensics.ranks.pairs import PAIR_CALLS, circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
@@ -91,7 +91,10 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
-    odd = () if stale or not waiting else _left_pair(case, stands, missing) or _odd(case, stands, waiting, missing)
+    odd = () if stale or not waiting else _left_pair(case, stands, missing)
+    if waiting and not stale and not odd:
+        is_pipeline = len(waiting) == len(stands) and all(one.call in PAIR_CALLS for one in waiting.values())
+        odd = _unseen(case, stands, missing) if is_pipeline and not case.ended else _odd(case, stands, waiting, missing)
     odd = odd[:MAX_ODD]
     silent = max((one.silent_since for one in case.stacks.values() if one.silent_since), default=None)
     odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
@@ -275,6 +278,12 @@ def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[i
     if left := left_by_peer(pairs, {*stands, *missing} - pairs.keys()):
         return tuple(_of_pair(case, rank, first, stands, LEFT_PAIR) for rank, first in left.items())
     return tuple(_of_pair(case, rank, peer, stands, IN_CIRCLE) for rank, peer in circle_of(pairs).items())
+
+
+def _unseen(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
+    """Where all wait for one other rank each, as in a pipeline, whose ranks stand at different lines anyway: those without a
+    stack."""
+    return tuple(_of_pair(case, rank, min(stands), stands, "") for rank in missing)
 
 
 def _of_pair(case: RankCase, rank: int, other: int, waiting: Mapping[int, _Stand], said: str) -> OddRank:

@@ -26,7 +26,7 @@ from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.teardown import IN_THREAD
-from forensics.readers.python.traceback import EXITED_CHILD
+from forensics.readers.python.traceback import EXITED_CHILD, REPORTERS
 from forensics.readers.torch.rank_places import tagged_ranks
 from forensics.readers.torch.told_calls import told_calls
 
@@ -94,13 +94,14 @@ class Ended(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
-    the ranks of which the launcher tells that they failed, where it tells of all."""
+    the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
     calls: Mapping[int, tuple[str, str]] = MappingProxyType({})
     raised: tuple[Ended, ...] = ()
     listed: Mapping[int, ProofPlace] = MappingProxyType({})
+    handled: Mapping[int, Ended] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -143,8 +144,22 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    calls = dict(chain.from_iterable(told_calls(event).items() for event in events))
-    return Ends(own, gave_up, calls, _raised(nameless, knowledge), _listed(events))
+    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), _listed(events), _handled(events, knowledge))
+
+
+def _calls(events: Iterable[Observation]) -> dict[int, tuple[str, str]]:
+    return dict(chain.from_iterable(told_calls(event).items() for event in events))
+
+
+def _handled(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:
+    """The first exception of each rank that is no wait, and while which was handled another one came."""
+    found: dict[int, Ended] = {}
+    for event in events:
+        cause, kind = knowledge.causes.get(event.cause or ""), str(event.fields.get("exc_type", "")).rpartition(".")[2]
+        is_hint = event.kind == "traceback" and event.weight == "hint" and kind not in ("", *REPORTERS)
+        if is_hint and cause and WAITS_FOR_PEER not in cause.traits and (rank := entity_ids(event).rank) >= 0:
+            found.setdefault(rank, _ended(event, cause.id))
+    return found
 
 
 def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dict[int, Ended]:

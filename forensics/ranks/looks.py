@@ -19,16 +19,24 @@ from forensics.ranks.threads import at_work
 
 def shown_by_looks(stacks: Iterable[ProcessStacks]) -> Literal["place", "progress", "hang"]:
     """A look that was taken since the run was silent shows a hang, and so do several looks at processes that each stand in one
-    place. A run of which one process moves goes on: the others may wait for that one at each step."""
+    place, if one of them waits. A run of which one process moves goes on: the others may wait for that one at each step."""
     given = list(stacks)
     looks: dict[tuple[str, int | None, int | None], list[tuple[Frame, ...]]] = {}
     for one in given:
         if (one.pid is not None or one.rank is not None) and (thread := at_work(one)):
             looks.setdefault((one.host, one.rank if one.pid is None else None, one.pid), []).append(thread.frames)
     again = [frames for frames in looks.values() if len(frames) > 1]
-    if any(one.silent_since for one in given) or (again and all(len(set(frames)) == 1 for frames in again)):
+    if any(one.silent_since for one in given):
         return "hang"
+    if again and all(len(set(frames)) == 1 for frames in again):
+        return "hang" if any(_waits(one) for one in given) else "place"
     return "progress" if again else "place"
+
+
+def _waits(stacks: ProcessStacks) -> bool:
+    """Does a process wait, and not compute? Where all of them compute, it may take long."""
+    thread = at_work(stacks)
+    return thread is not None and not thread.state.startswith("active")
 
 
 MAX_LOOK_GAP_S = 60.0  # chosen by hand: from one process to the next one, by a person who types a command for each

@@ -107,7 +107,7 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     it is the reason. And what it may be as well."""
     if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_waits):
         odd = replace(odd, kind="late")
-    end = case.raised[0] if is_alone and len(case.raised) == 1 else None
+    end = case.handled.get(odd.rank) or (case.raised[0] if is_alone and len(case.raised) == 1 else None)
     if end and odd.kind in ELSEWHERE:
         text = f"{end.text}, and then {odd.doing}"
         odd = replace(odd, kind=end.kind, doing=text, place=end.frame, proofs=(end.proof, *odd.proofs), cause=end.cause)

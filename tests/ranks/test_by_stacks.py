@@ -179,17 +179,34 @@ def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_p
     assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
 
 
+@pytest.mark.parametrize("with_values", [False, True])  # py-spy --locals
 @pytest.mark.parametrize(("place", "first"), [("train.py:8", "stopped.user"), ("train.py:7", "distributed.timeout")])
 def test_where_somebody_stopped_a_run_that_moved_between_two_looks_it_did_not_hang(
-    place: str, first: str, knowledge: Database, tmp_path: Path
+    place: str, first: str, with_values: bool, knowledge: Database, tmp_path: Path
 ) -> None:
-    """py-spy tells no moment: the files of each look are in a folder of their own."""
+    """py-spy tells no moment: the files of each look are in a folder of their own. The job's log has a dump of its own."""
+    values = "".join(f"\n            value{n}: {n}" for n in range(20)) if with_values else ""
     for look, loads in (("look1", LOADS), ("look2", LOADS.replace("train.py:7", place))):
         (tmp_path / look).mkdir()
         for rank, frames in enumerate((IN_CALL, IN_CALL, loads)):
-            (tmp_path / look / f"rank{rank}.txt").write_text("\n".join(stack(None, frames, 30 + rank)[1:]) + "\n")
-    (tmp_path / "job.log").write_text("step 7 loss 0.41\nSignalException: Process 2374 got signal: 2\n")
+            (tmp_path / look / f"rank{rank}.txt").write_text(
+                "\n".join(stack(None, frames, 30 + rank)[1:]).replace(")\n    train", f"){values}\n    train") + "\n"
+            )
+    steps = "".join(f"step {n} loss 0.41\n" for n in range(90))
+    dumped = 'Thread 0x00007f08 (most recent call first):\n  File "/run/train.py", line 7 in load_shard\n'
+    (tmp_path / "job.log").write_text(f"{steps}{dumped}SignalException: Process 2374 got signal: 2\n")
     assert analyze_paths([tmp_path], "stopped", knowledge).causes[0].id == first
+
+
+@pytest.mark.parametrize(("state", "verdict"), [("active", "undetermined"), ("idle", "crash")])
+def test_where_all_ranks_compute_in_two_looks_no_hang_is_shown(
+    state: str, verdict: str, knowledge: Database, tmp_path: Path
+) -> None:
+    frames = "compress (/usr/lib/python3.11/lzma.py:328)|save (/run/shards.py:10)"
+    for look in (1, 2):
+        for rank in (0, 1):
+            (tmp_path / f"rank{rank}_{look}.txt").write_text("\n".join(stack(None, frames, 30 + rank, state=state)[1:]) + "\n")
+    assert analyze_paths([tmp_path], "slow", knowledge).verdict == verdict
 
 
 @pytest.mark.seconds

@@ -119,6 +119,29 @@ def test_a_rank_that_waits_for_a_thread_is_told_with_the_exception_that_ended_on
     assert ("it raised OSError at run (s.py:26)" in odd.doing) == in_thread
 
 
+@pytest.mark.parametrize(("raised_by", "kind"), [(1, "raised"), (0, "barrier")])
+def test_an_exception_while_which_was_handled_a_rank_came_to_another_call_is_why(
+    raised_by: int, kind: str, tmp_path: Path, knowledge: Database
+) -> None:
+    """Its handler calls the barrier, which times out."""
+    log = """Traceback (most recent call last):
+  File "/run/train.py", line 9, in step
+ValueError: 1 non-finite inputs
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/run/train.py", line 19, in train
+RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 30000ms for recv operation to complete
+"""
+    (tmp_path / "job.log").write_text("".join(f"[rank{raised_by}]: {row}\n" for row in log.splitlines()))
+    barrier = f"{WAITS.replace('all_reduce', 'barrier')}|train (/run/train.py:19)"
+    for rank, frames in enumerate((IN_CALL, barrier, IN_CALL)):
+        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    found = analyze_paths([tmp_path], "job", knowledge).ranks
+    assert found is not None and [(odd.rank, odd.kind) for odd in found.odd] == [(1, kind)]
+
+
 @pytest.mark.parametrize(("group", "kind"), [("hall", "other_order"), ("world", "other_call")])
 def test_the_groups_that_the_lines_of_two_ends_name_tell_an_order(group: str, kind: str) -> None:
     other = f"{WAITS.replace('all_reduce', 'all_gather')}|train (/run/train.py:17)"

@@ -47,6 +47,12 @@ def test_where_nothing_tells_the_peer_one_of_the_others_may_have_left_its_part_o
     assert (odd.rank, odd.kind, odd.rival.startswith("one of the others left out its part")) == (0, "other_call", True)
 
 
+def test_of_a_pipeline_whose_peers_are_not_known_nobody_is_odd_but_a_rank_without_a_stack() -> None:
+    given = [exchange(rank, 0, line=7 if rank == 3 else 15, told=False) for rank in range(4)]
+    assert drawn(*given).odd == ()
+    assert [(odd.rank, odd.kind) for odd in drawn(*given[:2], given[3]).odd] == [(2, "no_dump")]
+
+
 def test_ranks_that_wait_for_each_other_are_both_told() -> None:
     given = exchange(0, 1, line=31), exchange(1, 2, line=31), exchange(2, 1), exchange(3, 2)
     assert [(odd.rank, odd.kind) for odd in drawn(*given).odd] == [(1, "left_out"), (2, "left_out")]

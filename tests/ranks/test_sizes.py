@@ -161,5 +161,10 @@ def test_where_pytorch_compared_the_calls_the_rank_whose_call_few_make_is_odd(
 ) -> None:
     seen = analyze_paths([mismatch(tmp_path, calls)], "case", knowledge).ranks
     assert seen is not None
+    texts = [(tmp_path / f"rank{rank}.log").read_text() for rank in range(len(calls))]
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "job.log").write_text("".join(texts))  # all print to one log
+    one = analyze_paths([tmp_path / "one"], "case", knowledge).ranks
+    assert one is not None and ([o.rank for o in one.odd], {o.kind for o in one.odd}) == (odd, {kind})
     assert ([o.rank for o in seen.odd], {o.kind for o in seen.odd}) == (odd, {kind})
     assert all(o.place and o.place.line == 10 for o in seen.odd)

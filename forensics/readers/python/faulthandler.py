@@ -36,6 +36,7 @@ BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Floating", signal_outcome(8), "strong", 8),
     ("Illegal instruction", signal_outcome(4), "proof", 4),
 )
+VARIABLE_INDENT = " " * 8  # of what py-spy shows with --locals below a frame
 OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
 
 
@@ -132,9 +133,10 @@ def _spy(region: Region, doing: str) -> Record | None:
     """py-spy's dump of the main thread. Its frames have no "File". The record has no outcome; signatures can match its frames."""
     frames: list[Line] = []
     for line in region.lines_after():
-        if not spy_frame(line.text):
+        if spy_frame(line.text):
+            frames.append(line)
+        elif not line.text.startswith(VARIABLE_INDENT):
             break
-        frames.append(line)
     own = _own_spy(frames)
     if own is None:
         return None

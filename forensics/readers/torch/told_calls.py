@@ -7,6 +7,8 @@ OpType=ALLREDUCE, TensorShape=[32], TensorDtypes=Float, ...), but Rank 1 is runn
 It does so with TORCH_DISTRIBUTED_DEBUG=DETAIL. Source: torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp.
 """
 
+from itertools import chain
+
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Observation
 
@@ -20,7 +22,10 @@ def tells_calls(event: Observation) -> bool:
 
 
 def told_calls(event: Observation) -> dict[int, tuple[str, str]]:
-    """The operation of each rank that the message names, and the shape and type of its tensor, empty where it has none."""
-    found = PATTERNS.rank_call.finditer(str(event.fields.get("exc_message", "")))
-    given = {int(m["rank"]): (m["op"].lower(), f"[{m['shape']}] {m['type']}" if m["type"] else "") for m in found}
-    return given if tells_calls(event) else {}
+    """The operation of each rank that the message names, and the shape and type of its tensor, empty where it has none. Ranks
+    that print to one log tell it in lines that are one event."""
+    if not tells_calls(event):
+        return {}
+    texts = str(event.fields["exc_message"]), *(proof.text for proof in event.proofs)
+    found = chain.from_iterable(map(PATTERNS.rank_call.finditer, texts))
+    return {int(m["rank"]): (m["op"].lower(), f"[{m['shape']}] {m['type']}" if m["type"] else "") for m in found}

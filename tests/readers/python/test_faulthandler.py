@@ -99,11 +99,12 @@ def test_py_spy_lends_the_main_threads_frame() -> None:
     [
         ("put (queue.py:140)|save (store.py:12)|main (train.py:30)", 12),
         ("recv (torch/distributed/distributed_c10d.py:2799)|exchange (/run/ring.py:24)|main (/run/ring.py:54)", 24),
+        ("recv (torch/distributed/distributed_c10d.py:2799)|        Arguments:|            src: 3|exchange (ring.py:24)", 24),
         ("read (pack/io.py:7)|main (pack/cli.py:30)|<module> (/venv/bin/pack:5)", 30),  # pack may be a library
     ],
 )
 def test_of_the_main_thread_the_innermost_line_of_the_program_counts(frames: str, line: int) -> None:
-    text = "".join(f"    {frame}\n" for frame in frames.split("|"))
+    text = "".join(f"{'' if frame.startswith(' ') else '    '}{frame}\n" for frame in frames.split("|"))
     record = only(
         f'Process 4711: python train.py\nPython v3.10.2 (/usr/bin/python3.10)\n\nThread 4711 (idle): "MainThread"\n{text}'
     )
