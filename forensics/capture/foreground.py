@@ -252,7 +252,7 @@ class Foreground:
         with contextlib.suppress(OSError):
             if died:
                 os.write(2, text.encode("utf-8", "replace"))
-            if text or self.options.verbose or self.options.keep == "always":
+            if self.options.keep != "never" and (text or self.options.verbose or self.options.keep == "always"):
                 os.write(2, f"forensics: captured in {folder}\n".encode())
 
 

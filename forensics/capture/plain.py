@@ -114,7 +114,7 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
         with contextlib.suppress(TimeoutError):
             analyse_bundle(bundle.folder, options, _leave)
         _show(bundle, options)
-    if not code and options.keep != "always":
+    if options.keep == "never" or (not code and options.keep != "always"):
         bundle.remove()
 
 
@@ -129,6 +129,8 @@ def _show(bundle: Bundle, options: Options) -> None:
     if not (text := shown_report(bundle.folder, options)) or options.quiet:
         return
     print(text, end="", file=sys.stderr)
+    if options.keep == "never":
+        return
     print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_CAPTURED)}", file=sys.stderr)
 
 

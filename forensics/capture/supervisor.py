@@ -85,6 +85,7 @@ class StoppedRun:
 
 CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
 DRAIN_S = 0.5  # chosen by hand: the wait after the end for the output of processes left behind
+SHOWN_S = 10.0  # chosen by hand: so long `run` may take to show the report; it only reads a file
 GROUP_SIGNAL_S = 0.005  # chosen by hand: a signal to a group reaches its members one after the other
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
@@ -106,6 +107,7 @@ class JobSupervisor:
         self.log: JobLog | None = None
         self.collector: Collector | None = None
         self.signals: list[dict[str, Any]] = []  # those that `run` received
+        self.left = threading.Event()  # `run` has ended
 
     def send(self, **message: object) -> None:
         """Send a message to `run`, if it is still alive."""
@@ -158,6 +160,12 @@ class JobSupervisor:
             null = os.open(os.devnull, os.O_RDWR)
             for fd in (0, 1, 2):
                 os.dup2(null, fd)
+
+    def _leave_early(self, folder: str) -> None:
+        """Let `run` end before the report is ready."""
+        if self.options.keep == "never":
+            self.say("the report is not ready, and --keep never keeps nothing from which it can be made again")
+        self._leave("" if self.options.keep == "never" else folder, True)
 
     def _attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the capture. Whatever fails, the job continues, and it is waited for."""
@@ -265,25 +273,23 @@ class JobSupervisor:
             os._exit(NOT_EXECUTABLE)
 
     def _listen(self) -> None:
-        """Act on the messages of `run`."""
-        while True:
-            try:
-                data = self.link.recv(4096)
-            except OSError:
-                return
-            if not data:
-                return
-            message = json.loads(data)
-            if "interrupt" in message or (message.get("signal") == signal.SIGINT and message.get("typed")):
-                self.interrupted = time.time()
-            if self.ended:
-                continue  # nothing is sent to a process id that may be that of another program
-            if "signal" in message:
-                self._pass_on(message)
-            elif "resume" in message and self.streams.pty:
-                self.streams.give_terminal(self.job)
-                with contextlib.suppress(OSError):
-                    os.killpg(self.job, signal.SIGCONT)
+        """Act on the messages of `run`, until it has ended."""
+        with contextlib.suppress(OSError):
+            while data := self.link.recv(4096):
+                self._act_on(json.loads(data))
+        self.left.set()
+
+    def _act_on(self, message: dict[str, Any]) -> None:
+        if "interrupt" in message or (message.get("signal") == signal.SIGINT and message.get("typed")):
+            self.interrupted = time.time()
+        if self.ended:
+            return  # nothing is sent to a process id that may be that of another program
+        if "signal" in message:
+            self._pass_on(message)
+        elif "resume" in message and self.streams.pty:
+            self.streams.give_terminal(self.job)
+            with contextlib.suppress(OSError):
+                os.killpg(self.job, signal.SIGCONT)
 
     def _pass_on(self, message: dict[str, Any]) -> None:
         if message["signal"] == signal.SIGCONT and message["pid"] == os.getpid():
@@ -327,6 +333,9 @@ class JobSupervisor:
         if status == 0 and self.options.remember:
             self._leave(self.bundle.folder if keep else "", died)
             remember_end(self.bundle.folder)
+        if died and not keep and self.options.report:
+            self._finish(self.bundle.folder, died)
+            self.left.wait(SHOWN_S)  # `run` reads the report there
         if not keep and not self.options.folder:
             self.bundle.remove()
         self._finish(self.bundle.folder if keep else "", died)
@@ -345,7 +354,7 @@ class JobSupervisor:
         if not self.options.report:
             return True
         folder = self.bundle.folder
-        analyse_bundle(folder, self.options, lambda: self._leave("" if self.options.keep == "never" else folder, True))
+        analyse_bundle(folder, self.options, lambda: self._leave_early(folder))
         if self.finished and self.options.output:
             shown_report(folder, self.options)  # into the file that nobody else writes now
         died = not reports_no_crash(folder)

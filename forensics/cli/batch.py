@@ -141,16 +141,15 @@ def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     """A row for each case, failures first. True if one of them ended badly."""
     from forensics.cli.output import table_text
     from forensics.report import with_stand_ins
-    from forensics.report.phrases import headline, odds_text, open_end_line
+    from forensics.report.phrases import headline, odds_text, told_line
 
     found = [with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report for report in reports]
     found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
     rows = [
-        {"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r), "last_line": open_end_line(r)}
-        for r in found
+        {"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r), "line": told_line(r)} for r in found
     ]
-    names = ("case", "cause", "sure", "what", "last_line")
-    write(table_text(rows, names if any(row["last_line"] for row in rows) else names[:-1], "text"), telling.output)
+    names = ("case", "cause", "sure", "what", "line")
+    write(table_text(rows, names if any(row["line"] for row in rows) else names[:-1], "text"), telling.output)
     return any(map(ended_badly, found))
 
 

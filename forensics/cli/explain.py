@@ -130,9 +130,8 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield from _code(code)
     for row in found.sub_codes:
         yield from _sub_code(row)
-    several = len(found.causes) > 1
     for i, explained in enumerate(found.causes[:1] if found.differential else found.causes):
-        yield from _cause(explained, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(explained.advice))
+        yield from _cause(explained, _remedies_shown(found, i))
     if found.differential:
         yield from _differential(found.differential)
     yield from _possible(found)
@@ -147,6 +146,15 @@ def as_text(found: "Explanation") -> Iterator[str]:
             yield f"  {signature.id}  {signature.weight}"
             yield from _wrapped(f"{signature.source}{'; since ' + signature.since if signature.since else ''}", "    ")
         yield "  forensics signatures show ID shows pattern and examples"
+
+
+def _remedies_shown(found: "Explanation", i: int) -> int:
+    """How many remedies of the cause number `i` are shown. Of the name of an ending, a term says what to do first."""
+    explained, said = found.causes[i], any(term.first for term in found.terms)
+    if found.is_guess and (i or (explained.cause.fallback and said)):
+        return 0
+    by_words = found.reading.startswith("words")
+    return REMEDIES_SHOWN if by_words or len(found.causes) > 1 else len(explained.advice)
 
 
 def _exception(found: "Explanation") -> Iterator[str]:

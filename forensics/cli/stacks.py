@@ -1,5 +1,6 @@
 """`forensics stacks PID`, `forensics stacks --job ID`: where the processes of a running job stand now."""
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,9 +32,11 @@ def stacks(
     Examples:
       forensics stacks 4711
       forensics stacks --job 4711
+      forensics stacks 4711 > rank0.txt
       forensics stacks 4711 --save stacks
 
     \b
+    A file of it has the whole stacks, too, and `forensics ranks FOLDER` reads it, as what --save writes.
     It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
     system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
     """
@@ -52,7 +55,10 @@ def stacks(
     places = standings(found.hosts)
     if save is not None:
         _save(found.hosts, save)
-    write(stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places), output)
+    text = stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places)
+    if not json and (output is not None or not sys.stdout.isatty()):  # a file of it is read by `forensics ranks`
+        text = "\n".join([text, *(f"{whole.rstrip()}\n" for _, whole in _whole_stacks(found.hosts))])
+    write(text, output)
 
 
 def _notes(found: "Answers") -> "Iterator[str]":
@@ -68,27 +74,33 @@ def _notes(found: "Answers") -> "Iterator[str]":
 
 
 def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
-    """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
+    """A file for each process, as `forensics run` writes it."""
+    from forensics.capture.stacks import free_path
+
+    with files_at(folder, "the stacks could not be written there"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in _whole_stacks(hosts):
+            Path(free_path(str(folder), name)).write_text(text, encoding="utf-8")
+
+
+def _whole_stacks(hosts: "tuple[LiveHost, ...]") -> "Iterator[tuple[str, str]]":
+    """The name and the stacks of each process, as `forensics ranks` reads them. Command lines lose their secrets."""
     import socket
 
     from forensics.capture.proc import child_numbers
     from forensics.capture.source_lines import lines_of_spy
-    from forensics.capture.stacks import free_path, rank_or_child, stacks_head
+    from forensics.capture.stacks import rank_or_child, stacks_head
     from forensics.capture.times import time_text
     from forensics.report.redaction.lines import masked_text
 
     moment = time_text(time.time())
-    with files_at(folder, "the stacks could not be written there"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for host in hosts:
-            children = child_numbers((one.pid, one.ppid, one.command) for one in sorted(host.processes, key=lambda p: p.pid))
-            children |= {one.pid: (one.number, one.ppid) for one in host.processes if one.number is not None}
-            for one in host.processes:
-                name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}"
-                if one.text:
-                    rank = "" if one.rank is None else str(one.rank)
-                    whose = rank_or_child(rank, children.get(one.pid), host.host)
-                    head = stacks_head(one.pid, one.comm, whose, moment, (one.call, one.file))
-                    told = lines_of_spy(one.text, one.pid) if host.host == socket.gethostname() else []
-                    text = masked_text("\n".join([head, *told, one.text]))
-                    Path(free_path(str(folder), name)).write_text(text, encoding="utf-8")
+    for host in hosts:
+        children = child_numbers((one.pid, one.ppid, one.command) for one in sorted(host.processes, key=lambda p: p.pid))
+        children |= {one.pid: (one.number, one.ppid) for one in host.processes if one.number is not None}
+        for one in (p for p in host.processes if p.text):
+            rank = "" if one.rank is None else str(one.rank)
+            whose = rank_or_child(rank, children.get(one.pid), host.host)
+            head = stacks_head(one.pid, one.comm, whose, moment, (one.call, one.file))
+            told = lines_of_spy(one.text, one.pid) if host.host == socket.gethostname() else []
+            name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}"
+            yield name, masked_text("\n".join([head, *told, one.text]))

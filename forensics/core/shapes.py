@@ -16,6 +16,7 @@ MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of a
 ZEROS = str.maketrans("123456789", "0" * 9)
 # Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
 NOT_OF_LINES = lazy.regex(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
+INDENTED_LINE = lazy.regex(rb"\n ")
 MAX_DIVIDED_BYTES = 512 << 10  # of which the lines are kept: what the sample of a source takes of its beginning
 MAX_KEPT_BYTES = 512 << 10  # of the lines of several sources: twice as many as are read together, see source_analysis
 MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers
@@ -67,7 +68,24 @@ def indented(data: bytes) -> int:
     if known and not any(shape.startswith((b" ", b"\t")) for shape in known.distinct):
         return 0
     tabs = data.count(b"\n\t") if b"\t" in data else 0  # most logs have none, and one byte is found much faster than two
-    return data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
+    blanks = data.count(b"\n ") if INDENTED_LINE.search(data) else 0  # to see that there is none takes a third
+    return blanks + tabs + data.startswith((b" ", b"\t"))
+
+
+class ShapeTest(dict[bytes, bool]):
+    """What a test says of shapes of lines, each of which is tested once."""
+
+    def __init__(self, test: Callable[[bytes], bool]) -> None:
+        super().__init__()
+        self.test = test
+
+    def __missing__(self, shape: bytes) -> bool:
+        found = self.test(shape)
+        if len(shape) <= MAX_SHAPE_CHARS:
+            if len(self) >= MAX_SHAPES:
+                self.clear()
+            self[shape] = found
+        return found
 
 
 def by_shape(find: Callable[[str], T]) -> Callable[[str], T]:

@@ -32,6 +32,7 @@ from forensics.explain.words import (
     says_most,
     stems,
     terms_in,
+    told_first_of,
 )
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.readers.python.exception_words import is_half_sure
@@ -190,7 +191,8 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
     terms = (*telling, *(t for t in terms if t not in telling))
     of_term = terms[0].causes if terms and (telling or terms[0].causes[:1] == likely[:1]) else ()
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *of_term, *likely))
-    causes = [_in_general(database.causes[c], text) for c in named if c in database.causes]
+    first = terms[0].first if of_term else ""
+    causes = [_in_general(database.causes[c], text, first) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
     reading = f"words: {words or 'most similar to the description of ' + causes[0].cause.title.lower()}"
     is_symptom = bool(causes) and causes[0].cause.fallback and not codes
@@ -274,9 +276,9 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCa
     yield from (_in_general(database.causes[name]) for name in list(names)[:CAUSES_SHOWN])
 
 
-def _in_general(cause: Cause, question: str = "") -> ExplainedCause:
+def _in_general(cause: Cause, question: str = "", first: str = "") -> ExplainedCause:
     """A cause with the remedies that can be told without a case: what helps always first, then what more threads confirm.
-    `question`: whose words may ask for one of them, or speak against it."""
+    `question`: whose words may ask for one of them, or speak against it. `first`: what its term says to do first."""
     own: set[str | None] = {*case_fields()}
     own -= {EVIDENCE_FACT, AROUND_FACT}
     told = [r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when)) and not TEMPLATE_FIELD_PATTERN.search(r.do)]
@@ -290,7 +292,7 @@ def _in_general(cause: Cause, question: str = "") -> ExplainedCause:
             tuple(with_effects(fill_command(c, {})) for c in r.commands),
             r.source or None,
         )
-        for i, (r, action) in enumerate(fitting_the_question(told, question), 1)
+        for i, (r, action) in enumerate(told_first_of(fitting_the_question(told, question), first), 1)
     )
     return ExplainedCause(cause, "", tuple(remedies))
 

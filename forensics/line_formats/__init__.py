@@ -112,12 +112,12 @@ def parse_together(several: Sequence[Sequence[Line]]) -> None:
     """Parse the prefixes of lines of several sources, those of one shape together, and keep them."""
     texts = [line.text for lines in several for line in lines]
     alike: dict[tuple[str, bytes], list[int]] = defaultdict(list)
-    for place, (text, of_line) in enumerate(zip(texts, shapes_of(texts), strict=True)):
-        alike[text[:EXACT_CHARS], of_line].append(place)
-    made: list[Prefix] = [NO_PREFIX] * len(texts)
+    for place, of_shape in enumerate(zip([text[:EXACT_CHARS] for text in texts], shapes_of(texts), strict=True)):
+        alike[of_shape].append(place)
+    parsed: dict[int, Prefix] = {}
     for of_shape, places in alike.items():
-        for place, prefix in zip(places, _parsed_alike([*map(texts.__getitem__, places)], of_shape), strict=True):
-            made[place] = prefix
+        parsed.update(zip(places, _parsed_alike([*map(texts.__getitem__, places)], of_shape), strict=True))
+    made = [*map(parsed.__getitem__, range(len(texts)))]
     if len(_of_text) >= MAX_KEPT_LINES:
         _of_text.clear()
     _of_text.update(zip(texts, made, strict=True))
@@ -127,24 +127,17 @@ def parse_together(several: Sequence[Sequence[Line]]) -> None:
         begin += len(lines)
 
 
-NO_PREFIX = Prefix("")
-
-
-def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Iterator[Prefix]:
+def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Sequence[Prefix]:
     """The prefixes of lines of one shape, which begin with the same characters."""
     if len(texts[0]) > MAX_CACHED_CHARS:
-        yield from map(_parse, texts)
-        return
-    at = 0
-    while at < len(texts) and shape not in _recipes:  # the first ones, of which a recipe is made
-        yield _recipes.parse_new(texts[at], shape)
-        at += 1
-    known, rest = _recipes.get(shape), texts[at:] if at else texts
+        return [*map(_parse, texts)]
+    first: list[Prefix] = []
+    while len(first) < len(texts) and shape not in _recipes:  # the first ones, of which a recipe is made
+        first.append(_recipes.parse_new(texts[len(first)], shape))
+    known, rest = _recipes.get(shape), texts[len(first) :] if first else texts
     if known is None:
-        yield from map(_parse, rest)
-        return
-    for text, prefix in zip(rest, known.read_all(rest), strict=True):
-        yield prefix or _parse(text)
+        return [*first, *map(_parse, rest)]
+    return [*first, *(prefix or _parse(text) for text, prefix in zip(rest, known.read_all(rest), strict=True))]
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):

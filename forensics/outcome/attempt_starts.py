@@ -145,17 +145,17 @@ def _banners(rows: Rows, bits: Sequence[int], failures: Collection[int]) -> set[
     If of these rows the last one alone occurs again, it is the first one of a loop in the program. A failure that is told again
     with another pid is one of another process, so a log that begins with it holds several runs.
     """
-    first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
-    sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
     templates = rows.templates
+    first = [i for i in range(BANNER_ROWS) if b" " in templates[i] and not bits[i] & PROGRESS]
+    sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
     again = {t for t in {templates[i] for i in first} if 1 < templates.count(t) <= MAX_STARTS}
     found = [i for i in first if templates[i] in again and (i in sound or _of_several_processes(rows, templates, i))]
-    return {rows[i].template for i in found} if found and found[0] < BANNER_ROWS - 1 else set()
+    return {templates[i] for i in found} if found and found[0] < BANNER_ROWS - 1 else set()
 
 
 def _is_failure(place: int, rows: Rows, bits: Sequence[int], failures: Collection[int]) -> bool:
     """Does the row tell of a failure, or is it part of a stack or its heading?"""
-    if rows[place].number in failures and not _is_warning(rows[place]):
+    if rows.numbers[place] in failures and not _is_warning(rows[place]):
         return True
     if bits[place] & TROUBLE and not is_mild_record(rows[place].said()):
         return True

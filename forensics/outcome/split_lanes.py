@@ -404,7 +404,7 @@ class _LaneRows:
 
     def _lines(self, found: Iterable[int]) -> tuple[Line, ...]:
         """The rows at these indices, of which the last one comes first, in order."""
-        return tuple(reversed([Line(self.numbers[i], self.rows[i].text()) for i in found]))
+        return tuple(reversed([Line(self.numbers[i], self.rows.text(i)) for i in found]))
 
 
 def _counts_from(holds: Sequence[bool]) -> list[int]:

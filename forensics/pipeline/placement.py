@@ -129,7 +129,8 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
     if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
         return True
-    own = [r for r in looked if 2 * sum(map(_lines_of, r.stacks)) >= r.scan.lines]  # not quoted, nor one in the job's log
+    own = [r for r in looked if 2 * sum(map(_lines_of, r.stacks)) >= r.scan.lines or any(one.taken for one in r.stacks)]
+    # what `stacks` writes is never quoted; a dump in the log of the job is no look
     if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
     return not any(r.dump and r.dump.last_ns for r in analyses) and looks(analyses) != "hang"

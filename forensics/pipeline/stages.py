@@ -17,6 +17,7 @@ from forensics import correlation, line_formats, outcome, readers, series
 from forensics.advice import curves as drawn_curves
 from forensics.core.errors import ForensicsError, unexpected
 from forensics.core.input_time import Share
+from forensics.correlation import ClockSample
 from forensics.database import Database
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 from forensics.model.dumps import Dump
@@ -55,7 +56,7 @@ class OwnClock(Struct, frozen=True):
     is_unanchored: bool
     noted: tuple[Warning, ...]
 
-    def of(self, samples: Sequence[correlation.ClockSample]) -> correlation.Clock:
+    def of(self, samples: Sequence[ClockSample]) -> correlation.Clock:
         """The clock with the samples of its source."""
         return replace(self.clock, samples=tuple(reversed(samples)) if self.clock.backwards else tuple(samples))
 
@@ -73,7 +74,7 @@ class SourceAnalysis(Struct, frozen=True):
     scan: Scan
     events: tuple[Observation, ...]
     curves: tuple[drawn_curves.Ranked, ...]
-    samples: Sequence[correlation.ClockSample]
+    samples: Sequence[ClockSample]
     pids: tuple[int, ...]
     line_format: str
     records: int
@@ -126,7 +127,6 @@ def stages_of(
         return _analyze_dump(source, source.dump, warn) if source.dump else _analyze_program(source)
     name, knowledge = source.name, tools.knowledge
     none: list[Observation] = []
-    no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[drawn_curves.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, tools.matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
@@ -143,9 +143,10 @@ def stages_of(
     yield
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
     yield
-    samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
+    samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), list[ClockSample](), "its times", name, warn)
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
+    yield
     pids = tuple(correlation.program_pids(scanned))
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
@@ -157,13 +158,14 @@ def stages_of(
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
     found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
-    return _with_account(found, warn)
+    return (yield from _with_account(found, warn))
 
 
-def _with_account(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
+def _with_account(found: SourceAnalysis, warn: Warn) -> Generator[None, None, SourceAnalysis]:
     """`found` with what the log says of its attempts and of its run, and with what its times show together."""
     scanned, name = found.scan, found.name
     said = _attempt_facts(scanned, found.lanes, warn)
+    yield
     kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
     run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)
     if scanned.source.format == CAPTURED_STACKS:

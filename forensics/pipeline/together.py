@@ -60,6 +60,7 @@ def _analyze_together(tools: Tools, shares: TimeShares, sources: Sequence[Source
 
     def stages(number: int, source: Source, warn: Warn) -> Stages:
         granted.append(shares.grant(source))
+        share = shares.current
         if source.opens and granted[-1]:
             told = list[Warning]()
             opened = source.opens(told.append)
@@ -67,7 +68,8 @@ def _analyze_together(tools: Tools, shares: TimeShares, sources: Sequence[Source
                 unlike.add(number)
                 return None
             (source,) = opened
-        return (yield from stages_of(source, tools, warn, shares.current, scans)) if granted[-1] else None
+            yield
+        return (yield from stages_of(source, tools, warn, share, scans)) if granted[-1] else None
 
     found = in_turns([stages(i, source, own.append) for i, (source, own) in enumerate(zip(sources, noted, strict=True))])
     seconds = (shares.seconds() - before) / len(sources)

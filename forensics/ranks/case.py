@@ -15,6 +15,7 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ended, Ends, rank_of, with_stacks
+from forensics.ranks.looks import with_looks
 from forensics.ranks.moments import outdated
 from forensics.ranks.threads import (
     asking_for,
@@ -56,7 +57,7 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        self.all_stacks = tuple(stacks)
+        self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
         self.handled = ends.handled
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))

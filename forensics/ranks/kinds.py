@@ -112,11 +112,14 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
 }
 
 
-def rival(odd: OddRank) -> str:
-    """What it may be as well, and what would tell; empty where the evidence is not thin."""
+def rival(odd: OddRank, looked_again: bool = False) -> str:
+    """What it may be as well, and what would tell; empty where the evidence is not thin. `looked_again`: several looks at the
+    stacks of the rank were given."""
     is_thin, what, tells = RIVALS.get(odd.kind, (lambda _: False, "", ""))
     if odd.kind == "computes" and UNTOLD in odd.doing:
         return f"it waits for something; {_BY_NATIVE}"
+    if tells == _BY_LOOKS and looked_again:
+        return ""
     if odd.kind == "other_call" and odd.doing.startswith(IN_PAIR):
         return f"one of the others left out its part of that call; {_BY_LOCALS}"
     return f"{what}; {tells}" if is_thin(odd) else ""

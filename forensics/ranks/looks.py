@@ -3,10 +3,14 @@
 03:00 all ranks in backward (train.py:23)                                 -> where they stood: people look at a slow run, too
 03:00 rank 3 in synthesize, 03:05 in main; the others stood still         -> it moved
 03:00 and 03:05 each process in the same frames                           -> a hang, as far as looks show one
+
+A look is at all processes once. Whoever looks at one process after the other takes some seconds for it.
 """
 
 from collections.abc import Iterable
 from typing import Literal
+
+from msgspec.structs import replace
 
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks
@@ -33,3 +37,22 @@ def _waits(stacks: ProcessStacks) -> bool:
     """Does a process wait, and not compute? Where all of them compute, it may take long."""
     thread = at_work(stacks)
     return thread is not None and not thread.state.startswith("active")
+
+
+MAX_LOOK_GAP_S = 60.0  # chosen by hand: from one process to the next one, by a person who types a command for each
+
+
+def with_looks(stacks: Iterable[ProcessStacks]) -> tuple[ProcessStacks, ...]:
+    """Stacks with the moment of their look: a look ends where a process is looked at again, or after a pause."""
+    given = list(stacks)
+    timed = sorted((i for i, one in enumerate(given) if one.taken is not None), key=lambda i: given[i].taken or 0.0)
+    looks: list[list[int]] = []
+    for i in timed:
+        last = looks[-1] if looks else []
+        seen = {(given[n].host, given[n].pid) for n in last}
+        again = (given[i].host, given[i].pid) in seen or not given[i].pid
+        if not last or again or (given[i].taken or 0.0) - (given[last[-1]].taken or 0.0) > MAX_LOOK_GAP_S:
+            looks.append([])
+        looks[-1].append(i)
+    moment = {i: given[look[-1]].taken for look in looks for i in look}
+    return tuple(replace(one, taken=moment[i]) if i in moment else one for i, one in enumerate(given))

@@ -15,7 +15,7 @@ from forensics.model.dumps import Dump
 from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
-from forensics.ranks.case import MAX_ODD, RankCase
+from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
@@ -114,7 +114,9 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
         text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
         odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
-    return replace(odd, rival=rival(odd))
+    own = case.stacks.get(odd.rank)
+    looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
+    return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))
 
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:

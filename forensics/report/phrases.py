@@ -91,6 +91,15 @@ def open_end_line(report: Report) -> str:
     return found[0].text if open_end and found else ""
 
 
+def told_line(report: Report) -> str:
+    """The line that tells why, in a table of many reports: the first one of the evidence, and of no crash the last one of a log
+    that tells of no end."""
+    if shows_no_crash(report):
+        return open_end_line(report).strip()
+    first = next((p for p in report.causes[0].evidence), None)
+    return (first.matched or first.text).strip() if first else ""
+
+
 def is_guess(report: Report) -> bool:
     """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
     unknown = report.verdict == "undetermined" and not shows_no_crash(report)

@@ -14,6 +14,7 @@ import hyperscan
 from msgspec import Struct
 
 from forensics.core.sampling import is_sampled
+from forensics.core.shapes import MAX_SHAPE_CHARS, MAX_SHAPES, zeroed
 from forensics.core.text import line_ends
 from forensics.database import Database, whole_anchors
 from forensics.scan.frames_of_shapes import SHORT_BYTES, FramesOfShapes
@@ -48,6 +49,15 @@ class Matches(Struct, frozen=True):
     reports: int = 0
 
 
+Callers = tuple[tuple[int, tuple[str, ...]], ...]  # signatures, each with the texts of which one must stand in the line, too
+
+
+def called(callers: Callers, folded: str) -> list[int]:
+    """Those of the signatures `callers` of which a text stands in the line, or that need none."""
+    stands = folded.__contains__
+    return [i for i, needed in callers if not needed or any(map(stands, needed))]
+
+
 class Matcher:
     """The compiled anchors of a database, usable from several threads at once."""
 
@@ -59,19 +69,32 @@ class Matcher:
         self.thin_all, self.thin_one = database.thin_matchers or (None, None)
         self.anchors, self.literals = database.anchors, database.literals
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
-        self.signatures: dict[int, tuple[tuple[int, tuple[str, ...]], ...]] = {}
+        self.callers: dict[int, tuple[Callers, Callers]] = {}  # by anchor: those that need no digits, and those that do
+        self.called_in: dict[tuple[int, bytes], tuple[int, ...]] = {}  # by anchor and shape of line
         self.lock = threading.Lock()
         self.local = threading.local()
 
-    def signatures_of(self, anchor: int) -> tuple[tuple[int, tuple[str, ...]], ...]:
-        """The signatures that `anchor` calls for, each with the texts of which one must stand in the line, too: a scanned anchor
-        may be only a part of what a signature needs."""
-        found = self.signatures.get(anchor)
+    def called_by(self, anchor: int, folded: str) -> Sequence[int]:
+        """The signatures that `anchor` calls for in a line: it may be a part of what a signature needs. What has no digits is
+        looked for once for all lines of a shape: `invalid` calls for a hundred signatures."""
+        without, asking = self._callers_of(anchor)
+        if len(folded) > MAX_SHAPE_CHARS:
+            return [*called(without, folded), *called(asking, folded)]
+        line = anchor, zeroed(folded)
+        found = self.called_in.get(line)
         if found is None:
+            if len(self.called_in) >= MAX_SHAPES:
+                self.called_in.clear()
+            found = self.called_in[line] = tuple(called(without, folded))
+        return [*found, *called(asking, folded)] if asking else found
+
+    def _callers_of(self, anchor: int) -> tuple[Callers, Callers]:
+        if anchor not in self.callers:
             own = [(i, self.database.confirmers[i].anchors) for i in self.database.signature_ids[anchor]]
-            found = tuple((i, () if self.anchors[anchor] in anchors else anchors) for i, anchors in own)
-            self.signatures[anchor] = found
-        return found
+            needed = [(i, () if self.anchors[anchor] in texts else texts) for i, texts in own]
+            asking = tuple(one for one in needed if any(c.isdigit() for text in one[1] for c in text))
+            self.callers[anchor] = tuple(one for one in needed if one not in asking), asking
+        return self.callers[anchor]
 
     def find(self, data: bytes, number: int) -> Matches:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""

@@ -56,9 +56,11 @@ class NumberLines:
             self._keep_columns(rows, found)
             return True
         regions: dict[int, list[Region]] = {i: [] for i in kinds}
+        texts = decoded_rows(data, rows) if data.isascii() and b"\x1b" not in data else None
         for row, frames in found:
             for start, end, triggers in frames:
-                region = Region(self.source, first_line + row, decode_line(rows[row][start:end]), end=end)
+                text = texts[row][start:end] if texts else decode_line(rows[row][start:end])
+                region = Region(self.source, first_line + row, text, end=end)
                 for i in triggers:
                     regions[i].append(region)
         for i, own in regions.items():

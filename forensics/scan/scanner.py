@@ -66,8 +66,9 @@ def scan(
 def _ends(rows: Sequence[bytes]) -> Sequence[str]:
     """The texts of `rows`, the end of each if it is long; decoded together where that is possible."""
     joined = b"\n".join(rows)
-    if joined.isascii() and b"\x1b" not in joined and b"\r" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
-        return joined.decode("ascii").split("\n") if rows else ()
+    if joined.isascii() and b"\x1b" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
+        texts = joined.decode("ascii").split("\n") if rows else []
+        return [text.rstrip("\r") for text in texts] if b"\r" in joined else texts
     return [decode_line(raw[-EDGE_BYTES:].rstrip(b"\r")) for raw in rows]
 
 
@@ -165,8 +166,8 @@ class _Scanner:
             return
         text.anchors.add(anchor)
         stands = text.place.folded().__contains__
-        for i, needed in self.matcher.signatures_of(anchor):
-            if (not needed or any(map(stands, needed))) and i not in text.called and i not in text.found:
+        for i in self.matcher.called_by(anchor, text.place.folded()):
+            if i not in text.called and i not in text.found:
                 text.called[i] = anchor
         for i in self.database.trigger_ids[anchor]:
             if -1 - i not in text.found and any(map(stands, self.matcher.trigger_anchors[i])):

@@ -277,7 +277,7 @@ def _limit(scan: Scan, series: Series, others: Sequence[Series]) -> int | None:
     kernel's OOM report says."""
     last = series.readings[-1].value
     for one in others:
-        same = one.scope == series.scope if series.gpu else True
+        same = one.scope == series.scope or not (series.gpu or one.scope)  # of several cgroups each has a limit of its own
         if one.quantity == "limit" and one.gpu == series.gpu and same and one.readings[-1].value >= last:
             return round(one.readings[-1].value)
     for hit in () if series.gpu else scan.hits:

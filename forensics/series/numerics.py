@@ -174,7 +174,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     if series.name not in words("total_loss_names") or len(series.readings) < MIN_FEW_LOSS_READINGS:
         return None
     readings, values = _finite(_of_last_trial(series.readings))
-    if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0 or _learns_by_rewards(scan, readings):
+    if len(values) < MIN_FEW_LOSS_READINGS or min(values) <= 0:
         return None
     width = 3 if len(values) < MIN_LOSS_READINGS else max(4, len(values) // 6)
     last = median(values[-width:])
@@ -189,6 +189,8 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     if medians[-1] < NEAR_UNTRAINED * max(medians[: best + 1]):
         return None  # a loss that jumps about was as high before
     if min(values[-max(3, len(values) // 8) :]) < max(3 * medians[best], MIN_REGAINED_SHARE * max(values[:width])):
+        return None
+    if _learns_by_rewards(scan, readings):
         return None
     lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
     base = min(medians_of_windows(values[best : best + width], 3))

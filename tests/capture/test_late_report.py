@@ -55,3 +55,18 @@ def test_a_report_in_time_is_shown_as_ever(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     done = run("exit 3", tmp_path)
     assert (done.returncode, done.stderr.decode()) == (3, f"\nlate\nforensics: captured in {tmp_path / 'b'}\n")
+
+
+def test_of_a_run_that_keeps_nothing_the_report_is_shown_and_nothing_is_left(tmp_path: Path) -> None:
+    fast, state = tmp_path / "fast", tmp_path / "state"
+    fast.write_text('#!/bin/sh\necho "forensics report on this run\nit broke" > "$5/report.txt"\n')
+    fast.chmod(0o755)
+    given = Options(command=["/bin/sh", "-c", "echo out; exit 3"], keep="never", kernel_log=False).to_json()
+    env = {**os.environ, "FORENSICS_RUNS": str(state)}
+    command = [sys.executable, "-P", "-c", RUN, str(fast), given]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120, env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"out\n", b"\nit broke\n")
+    until = time.monotonic() + 20
+    while [*state.iterdir()] and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not [*state.iterdir()]

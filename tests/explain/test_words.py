@@ -164,3 +164,26 @@ def test_a_phrase_that_says_more_takes_the_place_of_its_part() -> None:
 def test_several_words_of_one_term_say_more_than_their_likeness(question: str, first: str, knowledge: Database) -> None:
     found = explain(question, knowledge)
     assert (found.causes[0].cause.id, found.terms[0].causes[0]) == (first, first)
+
+
+@pytest.mark.parametrize(
+    ("asked", "unrelated"),
+    [("loss goes up", ("storage.", "stopped.")), ("my loss does not go down", ("distributed.", "host_hardware."))],
+)
+def test_a_cause_that_the_words_hardly_speak_for_is_no_neighbour(
+    asked: str, unrelated: tuple[str, ...], knowledge: Database
+) -> None:
+    assert not [c for c in explain(asked, knowledge).causes if c.cause.id.startswith(unrelated)]
+
+
+def test_the_remedy_that_a_term_says_first_is_the_first_of_its_cause(knowledge: Database) -> None:
+    found = explain("loss goes up", knowledge)
+    assert found.terms[0].first.startswith("Lower the learning rate")
+    assert found.causes[0].advice[0].action.startswith("Lower the learning rate")
+    assert not explain("nan loss", knowledge).causes[0].advice[0].action.startswith("Lower the learning rate")
+
+
+def test_a_container_that_ends_again_and_again_mostly_ends_itself(knowledge: Database) -> None:
+    found = explain("CrashLoopBackOff", knowledge)
+    assert [c.cause.id for c in found.causes] == ["code.exception", "code.config", "data.missing", "host_memory.oom_cgroup"]
+    assert "no reason" in found.terms[0].means and "--previous" in found.terms[0].commands[0]

@@ -104,7 +104,7 @@ def test_a_rank_that_raised_is_told_by_its_exception(knowledge: Database) -> Non
 @pytest.mark.parametrize(
     ("case", "place", "remedy"),
     [
-        ("hang_fewer_batches", "hung_ranks.py:159", r"as many batches .* at evaluate \(hung_ranks\.py:159\), behind"),
+        ("hang_fewer_batches", "hung_ranks.py:159", r"as many batches .* at evaluate \(hung_ranks\.py:159\), after"),
         ("hang_late_loader", "hung_ranks.py:73", r"wait less at Shards\.decode \(hung_ranks\.py:73\)"),
         ("hang_sleeping_hook", "hung_ranks.py:90", r"what rank 1 waits for at on_gradient \(hung_ranks\.py:90\)"),
     ],

@@ -296,3 +296,25 @@ def test_the_scheme_of_an_address_is_no_name(line: str) -> None:
 def test_the_name_of_a_job_in_prose_is_hidden_and_no_other_word(line: str, name: str) -> None:
     hidden = Names.among((), [line]).hide(line)
     assert hidden == (line.replace(name, "job-1") if name else line)
+
+
+@pytest.mark.parametrize(
+    ("url", "hidden"),
+    [
+        ("https://wandb.kiln.example/acme-lab/falcon-llm/runs/ab12cd34", "/org-1/project-1/runs/run-1"),
+        ("https://wandb.ai/acme-lab/falcon-llm/sweeps/9a8b7c6d", "wandb.ai/org-1/project-1/sweeps/run-1"),
+        ("https://app.wandb.ai/acme-lab/falcon-llm", "app.wandb.ai/org-1/project-1"),
+        ("https://www.comet.com/acme-lab/falcon-llm/9a8b7c6d5e4f", "/org-1/project-1/run-1"),
+        ("https://app.neptune.ai/acme-lab/falcon-llm/e/FAL-12", "/org-1/project-1/e/run-1"),
+        ("https://lightning.ai/acme-lab/falcon-llm", "lightning.ai/org-1/project-1"),
+        ("https://dagshub.com/acme-lab/falcon-llm.mlflow", "/org-1/project-1.mlflow"),
+    ],
+)
+def test_who_tracks_what_is_hidden_in_the_address_of_a_tracker(url: str, hidden: str) -> None:
+    line = f"View run at {url} of acme-lab, falcon-llm"
+    assert Names.among((), [line]).hide(line).endswith(f"{hidden} of org-1, project-1")
+
+
+@pytest.mark.parametrize("url", ["https://docs.wandb.ai/guides/track", "https://github.com/pytorch/pytorch/actions/runs/12345"])
+def test_the_address_of_a_page_for_everybody_stays(url: str) -> None:
+    assert Names.among((), [f"see {url}"]).hide(url) == url

@@ -98,7 +98,7 @@ def test_digits_of_names_are_no_numbers() -> None:
     """A plan is made for each rank and for each name, though the lines differ in digits alone."""
     forget()
     lines = [f"rank {r}: s{s}.loss 0.{s}{r}" for r in range(3) for s in range(3)]
-    assert [(v.key[1], v.key[3], value(v, line)) for line in lines for v in plan(line).values] == [
+    assert [(v.key.name, v.key.scope, value(v, line)) for line in lines for v in plan(line).values] == [
         (f"s{s} loss", f"rank {r}", float(f"0.{s}{r}")) for r in range(3) for s in range(3)
     ]
 

@@ -119,6 +119,19 @@ FORMS: dict[str, tuple[str, dict[str, list[float]]]] = {
         {"cgroup memory": [12310, 12311, 12312]},
     ),
     "control group, head": (again("==> /sys/fs/cgroup/memory.current <==\n123{n}\n\n"), {"cgroup memory": [12310, 12311, 12312]}),
+    "control groups": (
+        again("/sys/fs/cgroup/a.slice/memory.current:123{n}\n/sys/fs/cgroup/b.slice/memory.current:99\n"),
+        {"cgroup memory a.slice": [12310, 12311, 12312], "cgroup memory b.slice": [99] * 3},
+    ),
+    "control groups by name": (
+        again("cgroup=/pods/a memory.current: 123{n}\ncgroup=/pods/b memory.current: 99\n"),
+        {"cgroup memory pods/a": [12310, 12311, 12312], "cgroup memory pods/b": [99] * 3},
+    ),
+    "processes in brackets": (
+        again("[python:4711] rss: 1{n} MB\n[python:4712] rss: 96 MB\n"),
+        {"rss pid 4711": [(110 + i) * MIB for i in range(3)], "rss pid 4712": [96 * MIB] * 3},
+    ),
+    "a counter in brackets": (again("[epoch:1{n}] loss: 0.{n}\n"), {"loss": [0.10, 0.11, 0.12]}),
     "memory.events": (
         again("==> memory.events <==\nlow 0\nhigh 0\nmax 1{n}\noom 1\noom_kill {i}\n"),
         {"cgroup max events": [110, 111, 112], "cgroup oom_kill events": [0, 1, 2]},

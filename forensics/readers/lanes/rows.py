@@ -59,9 +59,9 @@ class Shape:
         is_plain = with_step and line.isascii() and ESCAPE not in line
         text = frame.decode("ascii") if is_plain else ""
         self.said = unlabelled(text) if is_plain else None
-        of_line = self.said is not None and frame is line
         self.is_whole = self.said is not None and len(self.said) == len(line)
-        self.step_at = _step_place(self.said or "", len(text) - len(self.said or "")) if of_line else UNKNOWN_PLACE
+        front = len(line.rstrip(b"\r")) - len(frame) + len(text) - len(self.said or "")  # other frames, and a label
+        self.step_at = UNKNOWN_PLACE if self.said is None else _step_place(self.said, front)
         self.is_blank = not self.template and not line.strip()
         self._may_close: bool | None = None
         self._is_bare: bool | None = None
@@ -79,10 +79,10 @@ class Shape:
         return self._is_bare
 
 
-def _step_place(said: str, label: int) -> slice | None:
-    """Where in a line the number of a counted step stands, in what is `said` behind a label of so many characters."""
+def _step_place(said: str, front: int) -> slice | None:
+    """Where in a line the number of a counted step stands, in what is `said` behind so many characters."""
     place = step_place(said)
-    return slice(place.start + label, place.stop + label) if place else None
+    return slice(place.start + front, place.stop + front) if place else None
 
 
 class Row(Struct):

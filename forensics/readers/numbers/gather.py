@@ -11,10 +11,12 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, compress, islice, repeat
 from operator import attrgetter, itemgetter
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.core.recent import Recent
 from forensics.model import Line, Region, RegionColumns, Scan, Trigger
@@ -22,7 +24,7 @@ from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import lost_values, memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.plans import Key, Plan, plans_of
+from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Key, Plan, plans_of
 from forensics.readers.python.quoted_source import code_lines
 
 MEMORY_TRIGGER = Trigger(
@@ -151,8 +153,8 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
         return _with_tail(kinds[0], scan.tail)
     found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
     for regions in reversed(kinds):
-        kept = map(regions.__getitem__, reversed(_evenly([region.number for region in regions])))
-        found |= {(region.number, region.end): region.text for region in kept}
+        kept = regions if len(regions) <= MAX_SAMPLED_LINES else [*map(regions.__getitem__, _evenly([r.number for r in regions]))]
+        found |= {(region.number, region.end): region.text for region in reversed(kept)}
     if found:
         numbers = {number for number, _ in found}
         frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
@@ -161,8 +163,8 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
             last = _frame(line.text)
             if line.number not in numbers or (last != line.text and (line.number, last) not in known):
                 found[line.number, math.inf] = last
-    places = sorted([place for place, text in found.items() if not text.startswith(OWN_STARTS) or not is_own_line(text)])
-    return [number for number, _ in places], [*map(found.__getitem__, places)]
+    places = sorted([item for item in found.items() if not item[1].startswith(OWN_STARTS) or not is_own_line(item[1])])
+    return [number for (number, _), _ in places], [text for _, text in places]
 
 
 def _printed(scan: Scan, numbers: list[int], texts: list[str]) -> tuple[list[int], list[str]]:
@@ -235,6 +237,8 @@ def _planned(texts: Sequence[str], starts: Sequence[int]) -> tuple[list[list[_Pl
         layouts: dict[object, list[_Planned]] = defaultdict(list)
         first: dict[int, int] = {}  # of the shape, by source
         for own, places in shape:
+            if not own.values and not own.is_progress:  # no number of theirs is read
+                continue
             for source, some in _by_source(places, starts):
                 first[source] = min(first.get(source, some[0]), some[0])
                 made = _Planned(own, some, (0, some[0]))
@@ -315,11 +319,12 @@ class _Gathered:
     def series(self) -> list[Series]:
         """The series found so far, with sizes in bytes and with memory series of changing names merged."""
         made = []
-        for (quantity, name, unit, scope, sense, gpu), readings in _merged(self.found).items():
+        for key, readings in _merged(self.found).items():
+            unit = key.unit
             if unit == "unknown":
                 factor = factor_of_unknown_unit(max(map(abs, readings.values), default=0.0))
                 unit, readings = "bytes", readings.times(factor)
-            made.append(Series(name, quantity, unit, scope, readings, sense, gpu))
+            made.append(Series(key.name, key.quantity, unit, key.scope, readings, key.sense, key.gpu))
         return made
 
 
@@ -330,24 +335,28 @@ def _silent_keys(planned: Sequence[_Planned], numbers: Sequence[int]) -> Set[Key
     for one in planned:
         for key in one.plan.keys:
             counts[key] = counts.get(key, 0) + len(one.places)
-    few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key[1].startswith("held-out")}
+    few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key.name.startswith("held-out")}
     loose: dict[Key, int] = defaultdict(int)
     for key in few:
-        if key[0] == "memory":
+        if key.quantity == "memory":
             loose[_merged_key(key)] += counts[key]
-    losses = {key for key in few if key[0] == "loss"}
-    with_norm = {numbers[p] for one in planned if losses and one.plan.has_norm for p in one.places}
-    if with_norm:
-        near = [one for one in planned if not with_norm.isdisjoint(map(numbers.__getitem__, one.places))]
+    losses = {key for key in few if key.quantity == "loss"}
+    if with_norm := [one for one in planned if losses and one.plan.has_norm]:
+        near_norm = {numbers[p] for one in with_norm for p in one.places}
+        of_loss = [one for one in planned if not losses.isdisjoint(one.plan.keys)]
+        near = [one for one in of_loss if not near_norm.isdisjoint(map(numbers.__getitem__, one.places))]
         few -= {key for one in near for key in one.plan.keys if key in losses}
     return {
-        key for key in few if key[0] in ("rate", "loss") or (key[0] == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
+        key
+        for key in few
+        if key.quantity in ("rate", "loss") or (key.quantity == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
     }
 
 
+@lru_cache(maxsize=MAX_CACHED_PLANS)
 def _merged_key(key: Key) -> Key:
     """The key of the series in which memory under changing names is merged."""
-    return ("memory", "memory", *key[2:])
+    return replace(key, quantity="memory", name="memory")
 
 
 def _inverse(part: _Part, values: Sequence[float]) -> tuple[_Part, list[float]]:
@@ -388,7 +397,7 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
 
 def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
     """Memory readings whose label changes from line to line (it holds a file name) form one series, if there are enough."""
-    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) >= MIN_TELLING_READINGS}
+    kept = {k: r for k, r in found.items() if k.quantity != "memory" or len(r) >= MIN_TELLING_READINGS}
     loose: dict[Key, list[Reading]] = defaultdict(list)
     for key, readings in found.items():
         if key not in kept:

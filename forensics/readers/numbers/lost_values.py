@@ -28,6 +28,8 @@ NUMBER_OR_NAN = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20
 
 def series(scan: Scan) -> list[Series]:
     """A series of each such name that has no meaning of its own and is of no held-out set, with all its values."""
+    if "nan" not in "\n".join([line.text for line in scan.tail]).lower():  # of most logs
+        return []
     names = dict.fromkeys(n for line in scan.tail if "nan" in line.text.lower() for n in PATTERNS.nan.findall(line.text))
     unknown = [n for n in names if label_meaning(f"{n}=", "", False) is None and not word_list("held_out_words") & {*words(n)}]
     made = (Series(name, QUANTITY, "", "", _readings(scan, name)) for name in unknown[:MAX_LOST_NAMES])

@@ -8,7 +8,9 @@ MEM 105.500000 1700000004.5000                       -> "resident memory", 105.5
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from forensics.core.limits import BYTES_PER_UNIT, MIB
 from forensics.data_files.named_parts import patterns_of
@@ -50,8 +52,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
             yield Cell(line, MPROF_MEMORY, scope, float(found["mib"]), time_s=float(found["time"]))
     for region in scan.regions.get(MEMORY_PROFILER_TRIGGER.kind, ()):
         yield from _profiled(region)
-    for region in scan.regions.get(CGROUP_TRIGGER.kind, ()):
-        yield from _cgroup(region)
+    yield from _cgroups(scan.regions.get(CGROUP_TRIGGER.kind, ()))
     for region in scan.regions.get(YOLO_TRIGGER.kind, ()):
         yield from _yolo(region)
 
@@ -63,6 +64,20 @@ def _profiled(region: Region) -> Iterator[Cell]:
         if found and found["mib"] == found["more"]:
             measure = Measure(f"memory at entry of line {found['line']}", "memory", "bytes", MIB, "used")
             yield Cell(line, measure, "", float(found["mib"]))
+
+
+def _cgroups(regions: Iterable[Region]) -> Iterator[Cell]:
+    """The files of all cgroups; where the source has several, each has series of its own."""
+    found = [(_path_of(region.text), [*_cgroup(region)]) for region in regions]
+    several = len({path for path, cells in found if cells}) > 1
+    for path, cells in found:
+        yield from (replace(cell, scope=path if several else "") for cell in cells)
+
+
+def _path_of(text: str) -> str:
+    """The path of the cgroup that a line tells, without the mount point; empty for none."""
+    found = PATTERNS.cgroup_path.search(text)
+    return found["path"].removeprefix("/sys/fs/cgroup").removeprefix("/memory").strip("/") if found else ""
 
 
 def _cgroup(region: Region) -> Iterator[Cell]:

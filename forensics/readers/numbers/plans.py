@@ -32,7 +32,16 @@ PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
 PATTERNS = patterns_of("plans")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 
-Key = tuple[str, str, str, str, str, bool]  # of a series: quantity, name, unit, scope, sense, gpu
+
+class Key(Struct, frozen=True, cache_hash=True):
+    """What readings of one series have in common; see Series."""
+
+    quantity: str
+    name: str
+    unit: str
+    scope: str
+    sense: str
+    gpu: bool
 
 
 class Value(NamedTuple):
@@ -71,7 +80,7 @@ class Plan(Struct, frozen=True, dict=True):
     @cached_property
     def has_norm(self) -> bool:
         """Is one of the values the norm of a gradient?"""
-        return any(key[0] == "grad_norm" for key in self.keys)
+        return any(key.quantity == "grad_norm" for key in self.keys)
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
@@ -137,7 +146,7 @@ def plan(text: str, shape: bytes) -> Plan:
 def _of_scopes(known: Plan, text: str) -> Plan:
     """The plan of a line with the shape and the labels of one whose plan is known: only the scopes have other numbers."""
     scopes = list(_scopes(text))
-    values = (value._replace(key=(*value.key[:3], _joined(scopes, value.at.start), *value.key[4:])) for value in known.values)
+    values = (value._replace(key=replace(value.key, scope=_joined(scopes, value.at.start))) for value in known.values)
     return replace(known, values=tuple(values), scope=_joined(scopes, len(text)))
 
 
@@ -211,7 +220,7 @@ def _value(text: str, token: Token, what: Meaning, scopes: Iterable[tuple[slice,
     no_device = what.name in words("no_device_names") and not what.gpu
     of_gpu = what.gpu or (no_device and ("gpu " in scope or "cuda " in scope))
     of_torchtitan = no_device and "tflops" in text  # its `memory:` is the peak that PyTorch reserved
-    key = (what.quantity, name, what.unit, scope, "peak" if of_torchtitan else what.sense, of_gpu or of_torchtitan)
+    key = Key(what.quantity, name, what.unit, scope, "peak" if of_torchtitan else what.sense, of_gpu or of_torchtitan)
     return Value(token.at, key, what.factor, what.inverse)
 
 
@@ -220,6 +229,8 @@ def _scopes(text: str) -> Iterator[tuple[slice, str]]:
     if found := PATTERNS.rank_prefix.match(text):
         group = found.lastindex or 0
         yield slice(*found.span(group)), f"rank {found[group]}"
+    if found := PATTERNS.process_prefix.match(text):
+        yield slice(*found.span(1)), f"pid {found[1]}"
     for m in PATTERNS.scope.finditer(text):
         yield slice(*m.span(2)), f"{m[1].lower()} {m[2]}"
 

@@ -61,23 +61,44 @@ def _asked(text: str) -> Iterator[tuple[str, float]]:
 
 def _table(header: str, rows: Iterable[Line]) -> Iterator[tuple[int, str, str, float]]:
     """The values of sacct's table: columns are divided by `|`, or as wide as the rule below the header."""
-    names: list[str] = []
     spans: list[tuple[int, int]] = []
-    if "|" in header:
-        names = header.strip().lower().split("|")
     for row in rows:
         if not spans and "|" not in header and PATTERNS.rule.match(row.text):
             spans = _spans(row.text)
-            names = [header[a:b].strip().lower() for a, b in spans]
             continue
-        cells = row.text.strip().split("|") if "|" in header else [row.text[a:b].strip() for a, b in spans]
-        if len(cells) < len(names) or not cells or not cells[0][:1].isdigit():
+        told = _told_cells(header, row.text, spans)
+        if not told.get("jobid", "")[:1].isdigit():
             return
-        told = dict(zip(names, cells, strict=False))
-        job = told.get("jobid", "").partition(".")[0].partition("_")[0]
+        job = told["jobid"].partition(".")[0].partition("_")[0]
         for column, kind in LIMIT_COLUMNS.items():
             if column in told and (value := _number(kind, told[column])):
                 yield row.number, job, kind, value
+
+
+def _told_cells(header: str, row: str, spans: list[tuple[int, int]]) -> dict[str, str]:
+    """The cells of a row by the names of their columns. Where the columns do not stand below each other - a name that is longer
+    than its column, blanks that were lost when it was copied -, those whose form tells them."""
+    if "|" in header:
+        names, cells = header.strip().lower().split("|"), row.strip().split("|")
+        return dict(zip(names, cells, strict=False)) if len(cells) >= len(names) else {}
+    if spans and _fits(header, spans) and _fits(row, spans):
+        return {header[a:b].strip().lower(): row[a:b].strip() for a, b in spans}
+    names, words = header.lower().split(), row.split()
+    if not words or len(words) == len(names):
+        return dict(zip(names, words, strict=False))
+    times, sizes = [w for w in words[1:] if w.count(":") == 2], [w for w in words[1:] if PATTERNS.unit_size.match(w)]
+    of_time, of_size = ([n for n in names if n in columns] for columns in (("elapsed", "timelimit"), ("reqmem", "maxrss")))
+    if len(sizes) == 1 < len(of_size):  # a step has used memory, and the job has asked for it
+        of_size = ["maxrss" if "." in words[0] else "reqmem"]
+    told = {"jobid": words[0]}
+    for columns, values in ((of_time, times), (of_size, sizes)):
+        told |= dict(zip(columns, values, strict=True)) if len(columns) == len(values) else {}
+    return told
+
+
+def _fits(row: str, spans: list[tuple[int, int]]) -> bool:
+    """Is there a blank between any two columns?"""
+    return all(not row[end : end + 1].strip() for _, end in spans)
 
 
 def _spans(rule: str) -> list[tuple[int, int]]:

@@ -31,7 +31,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.core.shapes import MAX_SHAPE_CHARS, MAX_SHAPES
+from forensics.core.shapes import ShapeTest
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_rows
@@ -276,27 +276,17 @@ def _may_exceed(now: int, total: int, alike: Set[int]) -> bool:
     return now + stride > total - (0 in alike)
 
 
-class _WantedShapes(dict[bytes, bool]):
+@functools.lru_cache(maxsize=32)  # searches, of which a log has some ten
+def _wanted_shapes(texts: tuple[bytes, ...], only: re.Pattern[bytes] | None, counted: bool) -> ShapeTest:
     """Of shapes of lines, is it one that lines_from_end() is asked for?"""
 
-    def __init__(self, texts: Sequence[bytes], only: re.Pattern[bytes] | None, counted: bool) -> None:
-        super().__init__()
-        self.texts, self.only, self.counted = texts, only, counted
-
-    def __missing__(self, shape: bytes) -> bool:
+    def is_wanted(shape: bytes) -> bool:
         low = shape.lower()
-        found = any(map(low.__contains__, self.texts)) and (not self.only or self.only.search(low) is not None)
-        found = found and (not self.counted or _has_counter(_shown(shape)))
-        if len(shape) <= MAX_SHAPE_CHARS:
-            if len(self) >= MAX_SHAPES:
-                self.clear()
-            self[shape] = found
-        return found
+        if not any(map(low.__contains__, texts)) or (only and only.search(low) is None):
+            return False
+        return not counted or _has_counter(_shown(shape))
 
-
-@functools.lru_cache(maxsize=32)  # searches, of which a log has some ten
-def _wanted_shapes(texts: tuple[bytes, ...], only: re.Pattern[bytes] | None, counted: bool) -> _WantedShapes:
-    return _WantedShapes(texts, only, counted)
+    return ShapeTest(is_wanted)
 
 
 def _has_counter(text: str) -> bool:

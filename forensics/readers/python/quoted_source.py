@@ -29,6 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from forensics.core import lazy
+from forensics.core.shapes import ShapeTest
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import unlabelled
@@ -154,15 +155,17 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     return PATTERNS.pytest_error.match(rows.get(below, "")) is not None
 
 
-CODE_MARKS = (b"Traceback (most", b'File "', b"-> ", "❱".encode(), b"\nE  ", b"def ", b"import ", b"print(", NBCLIENT_ERROR)
+CODE_MARKS = (b"Traceback (most", b'File "', b"-> ", "❱".encode(), b"def ", b"import ", b"print(", NBCLIENT_ERROR)
+OF_PYTEST = b"E  "  # how a line begins
+HAS_CODE_MARK = ShapeTest(lambda shape: shape.startswith(OF_PYTEST) or any(map(shape.__contains__, CODE_MARKS)))
 
 
 def code_lines(scan: Scan, lines: Sequence[int]) -> set[int]:
     """Those of `lines`, which rise, that are code which the log quotes, as far as the sample has them."""
-    if not any(mark in data for _, data in scan.sample for mark in CODE_MARKS):
+    blocks = sampled_blocks(scan)
+    if not any(HAS_CODE_MARK[shape] for block in blocks for shape in block.distinct):
         return set()
     found: set[int] = set()
-    blocks = sampled_blocks(scan)
     starts = [block.first for block in blocks]
     rows = [_Rows(block) for block in blocks]
     cells = {number for block in blocks for number in _lines_of_cells(block)}

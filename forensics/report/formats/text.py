@@ -139,7 +139,6 @@ class FirstScreen:
 Section = tuple[str, Iterable[Row], str]  # its heading, its rows, and what stands beside the heading
 ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
-STEP_ABOVE = "See do first, above"  # in place of a step of several rows
 REMEDY_COLUMNS = 11  # the width of `  1 you    `
 IN_FULL = 2  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
@@ -361,15 +360,13 @@ class _Text:
     def _remedies(self) -> Iterator[Row]:
         advice = phrases.remedies(self.report)
         for i, remedy in enumerate(advice):
-            again = i == 0 and len(remedy.action) > self.width - REMEDY_COLUMNS and bool(overview.do_first(self.report))
-            yield from self._remedy(remedy, STEP_ABOVE if again else remedy.action, full=i < IN_FULL)
+            yield from self._remedy(remedy, full=i < IN_FULL)
         if more := [a.rank for a in advice[IN_FULL:] if a.commands or a.why]:
             yield Row((f"  more on {' and '.join(map(str, more))}: --format markdown", "dim"))
 
-    def _remedy(self, remedy: Advice, action: str, full: bool) -> Iterator[Row]:
-        yield from wrap_rows(
-            action, self.width, REMEDY_COLUMNS, f"  {remedy.rank} {phrases.WHO.get(remedy.who, remedy.who):<5}  "
-        )
+    def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
+        who = phrases.WHO.get(remedy.who, remedy.who)
+        yield from wrap_rows(remedy.action, self.width, REMEDY_COLUMNS, f"  {remedy.rank} {who:<5}  ")
         if not full:
             return
         yield from wrap_rows(remedy.why, self.width, REMEDY_COLUMNS, style="dim")

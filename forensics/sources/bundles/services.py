@@ -30,16 +30,16 @@ from forensics.sources.texts import decoded_source
 MAX_SERVICES = 64  # chosen by hand: the whole is read once for each
 MAX_SPLIT_BYTES = 64 << 20  # chosen by hand: of a longer one the services stay together
 COLOURS = rb"(?:\r|\x1b\[[\d;]{0,9}[mK]){0,3}"
-LINE_START = rb"\n" + COLOURS  # searched in b"\n" + text: a line end is found five times as fast as `^`
+BEHIND_LINE_END = rb"\n" + COLOURS  # searched in b"\n" + text: a line end is found five times as fast as `^`
 # A container that was given a name of its own has no number, and two blanks behind it at least.
 SERVICE_NAME = rb"(?!\d{4}-)([A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4}(?= )|[a-z][\w.-]{0,80}(?=  +\|| exited with code \d))"
 SERVICE_LINE = lazy.regex(
-    LINE_START + SERVICE_NAME + rb"(?: +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?| exited with code \d)", re.MULTILINE
+    BEHIND_LINE_END + SERVICE_NAME + rb"(?: +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?| exited with code \d)", re.MULTILINE
 )
 SERVICE_LABEL = lazy.regex(rb"^" + COLOURS + SERVICE_NAME + rb" +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?", re.MULTILINE)
 ATTACHES = lazy.regex(rb"^" + COLOURS + rb"Attaching to \S", re.MULTILINE)
 PREPARES = lazy.regex(  # what `docker compose up` prints first of all
-    LINE_START + rb"(?:Attaching to \S|Building [\w.-]{1,80}\r?$|Pulling [\w.-]{1,80} \(|Creating (?:network|volume) [\"\w]"
+    BEHIND_LINE_END + rb"(?:Attaching to \S|Building [\w.-]{1,80}\r?$|Pulling [\w.-]{1,80} \(|Creating (?:network|volume) [\"\w]"
     rb"|(?:Creating|Starting|Recreating) [\w.-]{1,80} \.\.\.|\[\+\] (?:Running|Building|up) "
     rb"| ?(?:Network|Container|Volume) [\w.\"-]{1,80} +(?:Creating|Created|Starting|Started|Running)"
     rb"|Step 1/\d{1,4} : |#\d{1,4} \[[\w. /-]{1,80}\] )",

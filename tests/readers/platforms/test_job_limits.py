@@ -73,3 +73,33 @@ def test_the_folder_of_a_job_is_read_with_its_script(tmp_path: Path) -> None:
     first = analyze(tmp_path).causes[0].remediations[0]
     assert first.action == "Ask for 36 h - the limit of 12 h was reached at epoch 34 of 100 (slurm-4711.out:34)"
     assert first.commands[0] == "sbatch --time=1-12:00:00 JOB_SCRIPT"
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        (
+            "JobID JobName State ExitCode MaxRSS ReqMem Elapsed NodeList",
+            (
+                "4711 a-name-that-is-longer-than-its-column OUT_OF_MEMORY 0:125  16G 12:00:23 node17",
+                "4711.batch batch OUT_OF_MEMORY 0:125 3914212K  12:00:24 node17",
+            ),
+        ),
+        (
+            "JobID           JobName      State     ReqMem     MaxRSS    Elapsed ",
+            (
+                "------------ ---------- ---------- ---------- ---------- ----------",
+                "4711         a-name-that-is-longer-than-its-column OUT_OF_ME+        16G              12:00:23 ",
+                "4711.batch        batch OUT_OF_ME+              3914212K   12:00:24 ",
+            ),
+        ),
+    ],
+    ids=["blanks were lost", "a long name"],
+)
+def test_columns_that_do_not_stand_below_each_other_are_told_by_their_form(head: str, rows: tuple[str, ...]) -> None:
+    assert sorted(told(head, after=rows)) == [
+        ("4711", "asked_memory_bytes", 16384 * MIB),
+        ("4711", "used_memory_bytes", 3914212 << 10),
+        ("4711", "used_time_s", 12 * HOUR + 23),
+        ("4711", "used_time_s", 12 * HOUR + 24),
+    ]

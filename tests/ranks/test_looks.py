@@ -1,0 +1,46 @@
+"""What `forensics stacks PID > rankN.txt` wrote, one rank after the other, three times (looks/captured/1, 2, 3)."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from forensics import analyze
+from forensics.cli.ranks import _picture
+from forensics.database import Database
+from forensics.model.stacks import ProcessStacks
+from forensics.ranks.looks import MAX_LOOK_GAP_S, with_looks
+
+CAPTURED = Path(__file__).parent / "looks" / "captured"
+
+
+def test_files_of_what_stacks_showed_are_the_stacks_of_the_ranks(knowledge: Database) -> None:
+    seen = _picture([CAPTURED / "1"], 1)
+    assert seen.world == 4
+    assert [(odd.rank, odd.waiting) for odd in seen.odd] == [(2, (0, 1, 3))]
+    assert "second look" in seen.odd[0].rival
+    report = analyze(CAPTURED / "1", workers=1)
+    assert report.verdict == "undetermined" and report.causes[0].id == "none.healthy"
+
+
+def test_after_several_looks_no_second_one_is_asked_for(knowledge: Database) -> None:
+    seen = _picture([CAPTURED], 1)
+    assert [(odd.rank, odd.rival) for odd in seen.odd] == [(2, "")]
+    report = analyze(CAPTURED, workers=1)
+    assert report.causes[0].id == "distributed.timeout"
+    assert "second look" not in report.causes[0].summary
+
+
+@pytest.mark.parametrize(
+    ("taken", "looks"),
+    [
+        ([(1, 0.0), (2, 9.0), (3, 50.0)], [50.0, 50.0, 50.0]),
+        ([(1, 0.0), (2, 9.0), (1, 12.0), (2, 15.0)], [9.0, 9.0, 15.0, 15.0]),
+        ([(1, 0.0), (2, MAX_LOOK_GAP_S + 1)], [0.0, MAX_LOOK_GAP_S + 1]),
+        ([(1, None), (2, 3.0)], [None, 3.0]),
+    ],
+    ids=["one look", "two looks", "a pause", "no moment"],
+)
+def test_a_look_is_at_each_process_once(taken: list[tuple[int, float | None]], looks: list[float | None]) -> None:
+    made = ProcessStacks("a.txt", "py-spy", None, None, ())
+    assert [one.taken for one in with_looks(replace(made, pid=pid, taken=at) for pid, at in taken)] == looks
