@@ -59,7 +59,7 @@ def read_in_pool(
     `pack` makes of the results of a batch what is sent from a process and can be pickled; `unpack` makes the results of that.
     """
     if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
-        yield from chain.from_iterable(read(sources[batch]) for batch in _batches(sources))
+        yield from chain.from_iterable(read(sources[batch]) for batch in _batches(sources, 1))
         return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
@@ -68,10 +68,11 @@ def read_in_pool(
         return read(sources[batch])
 
     first, sources = read_here(slice(1)), sources[1:]
-    batches = _batches(sources)
+    processes = min(processes, MAX_PROCESSES)
+    batches = _batches(sources, processes)
     others = set(active_children())
     # A forked process inherits `read_here`, so that it need not be pickled.
-    pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
+    pool = ProcessPoolExecutor(min(processes, len(batches)), get_context("fork"), _begin, (read_here, pack))
     try:
         coming = deque(pool.submit(_read, batch) for batch in batches)  # the first one forks
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
@@ -99,14 +100,16 @@ def _work(source: Source) -> int:
     return SOURCE_BYTES + (source.size or 0)
 
 
-def _batches(sources: Sequence[Source]) -> list[slice]:
-    """Sources that follow each other, divided so that each batch takes about as long as SOURCES_PER_BATCH of no length."""
-    starts, load = [0], 0
+def _batches(sources: Sequence[Source], processes: int) -> list[slice]:
+    """Sources that follow each other, divided so that each batch takes about as long as SOURCES_PER_BATCH of no length, or as a
+    process's part of what is left, so that all processes end at about the same time."""
+    starts, load, left = [0], 0, sum(map(_work, sources))
     for i, source in enumerate(sources):
-        if load >= SOURCES_PER_BATCH * SOURCE_BYTES:
+        if load >= min(SOURCES_PER_BATCH * SOURCE_BYTES, (left + load) // processes):
             starts.append(i)
             load = 0
         load += _work(source)
+        left -= _work(source)
     return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True) if a < b]
 
 

@@ -83,6 +83,11 @@ def test_a_process_is_given_several_sources_at_once() -> None:
     assert found[0] == 1 and set(found[1:]) >= {SOURCES_PER_BATCH}
 
 
+def test_the_last_batches_are_short_so_that_all_processes_end_together() -> None:
+    found = list(read_in_pool(SOURCES, lambda batch: [len(batch)] * len(batch), 3))
+    assert found[-1] <= 2 and SOURCES_PER_BATCH in found
+
+
 def test_an_error_is_raised_here() -> None:
     def read(source: Source) -> str:
         if source.name == "rank40.log":
