@@ -89,7 +89,7 @@ def _with_ranks(
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     beside = [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]
-    if _is_only_look(analyses, beside, knowledge):
+    if _is_only_look(analyses, beside, seen, knowledge):
         late = seen and _late(seen, analyses)
         return _but(events, told), late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
     if seen is None:
@@ -114,7 +114,9 @@ def _but(events: Mapping[str, Sequence[Observation]], told: Container[tuple[str,
     return {source: [e for e in own if e.place not in told] for source, own in events.items()}
 
 
-def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation], knowledge: Database) -> bool:
+def _is_only_look(
+    analyses: Sequence[SourceAnalysis], beside: Sequence[Observation], seen: RankPicture | None, knowledge: Database
+) -> bool:
     """Do stacks show where a run stood, and no hang? No event but theirs (`beside`) tells of trouble, unless several looks show
     that the run went on and somebody stopped it, and they do not show a hang themselves, or a log that tells of a good end was
     written to for longer. Text about a run that quotes stacks is no look, nor is what somebody gives of one process alone, whose
@@ -132,7 +134,14 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     own = [r for r in looked if _are_all_of_it(r)]
     if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
-    return not any(r.dump and r.dump.last_ns for r in analyses) and looks(analyses) != "hang"
+    return not _dumps_show_a_wait(analyses, seen) and looks(analyses) != "hang"
+
+
+def _dumps_show_a_wait(analyses: Sequence[SourceAnalysis], seen: RankPicture | None) -> bool:
+    """Have the ranks calls, and is one of them waited for, or are all in a call? Where some are in none, and nobody waits for
+    them, a run was looked at while it worked."""
+    at_work = seen is not None and not seen.odd and any(row.state != "waits" for row in seen.rows)
+    return not at_work and any(r.dump and r.dump.last_ns for r in analyses)
 
 
 def _are_all_of_it(one: SourceAnalysis) -> bool:
