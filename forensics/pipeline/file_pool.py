@@ -68,11 +68,10 @@ def read_in_pool(
         return read(sources[batch])
 
     first, sources = read_here(slice(1)), sources[1:]
-    processes = min(processes, MAX_PROCESSES)
-    batches = _batches(sources, processes)
+    batches = _batches(sources, min(processes, MAX_PROCESSES))
     others = set(active_children())
     # A forked process inherits `read_here`, so that it need not be pickled.
-    pool = ProcessPoolExecutor(min(processes, len(batches)), get_context("fork"), _begin, (read_here, pack))
+    pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
     try:
         coming = deque(pool.submit(_read, batch) for batch in batches)  # the first one forks
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
