@@ -69,7 +69,7 @@ def services_of(blob: Blob, head: bytes) -> Iterator[Source]:
     if blob.is_read_once or not ((len(labelled) > 1 and sum(labelled.values()) >= MIN_LABELLED_LINES) or _prepares(start)):
         return
     names = _names(blob, encoding)
-    services = sorted({*names.values()}, key=[*names.values()].index)
+    services = tuple(dict.fromkeys(names.values()))
     for name in (*services, b"") if 1 < len(services) <= MAX_SERVICES else ():
         title = f"{blob.name}!{name.decode('ascii', 'replace')}" if name else blob.name
         form = Format("compose", lambda _head: True, partial(_lines_of, name, names), b"")
