@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from forensics.correlation.runs import attempts_by_job
 from forensics.database import Database
+from forensics.line_formats import HOST_FORMATS
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.readers.capture.captured_end import CapturedRun
 from forensics.readers.identity.entity_ids import FileNameIds, entity_ids, ids_of_file_name, job_of_row
-from forensics.readers.lanes.lane_rows import HOST_FORMATS, is_scheduler_log_name
+from forensics.readers.lanes.lane_rows import is_scheduler_log_name
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
