@@ -21,6 +21,7 @@ from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
+from forensics.ranks.looks import with_looks
 from forensics.ranks.observation import at
 from forensics.ranks.pairs import PAIR_CALLS, circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
@@ -28,6 +29,7 @@ from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, partin
 
 LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment and do not number the calls"
+SEVERAL_LOOKS = "by their stacks in {} looks, which do not number the calls"
 OTHER_MOMENT = "by their stacks, which were taken at another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which say how ranks ended"
@@ -100,7 +102,13 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
-    return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
+    return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else _shown_by(case))
+
+
+def _shown_by(case: RankCase) -> str:
+    """On what the picture rests: one look at the stacks, or several."""
+    looks = max(Counter((one.host, one.pid) for one in case.all_stacks if one.pid is not None).values(), default=1)
+    return SEVERAL_LOOKS.format(looks) if looks > 1 else ONE_MOMENT
 
 
 def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
@@ -117,15 +125,12 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
 
 
 def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:
-    """The stacks of each look: those of one moment; where nothing tells the moments, the first of each process, the second ones,
-    and so on, in the order of their sources, where there are as many of each."""
-    given = list(stacks)
+    """The stacks of each look; none where there is one look and nothing tells its moment."""
+    given = with_looks(stacks)
     if moments := sorted({one.taken for one in given if one.taken is not None}):
         return [[one for one in given if one.taken == moment] for moment in moments]
-    own: dict[tuple[str, int | None], list[ProcessStacks]] = {}
-    for one in given:
-        own.setdefault((one.host, one.pid), []).append(one)
-    return list(map(list, zip(*own.values(), strict=True))) if len(set(map(len, own.values()))) == 1 else []
+    looks = [[replace(one, look=0) for one in given if one.look == number] for number in range(1 + max(o.look for o in given))]
+    return looks if len(looks) > 1 else []
 
 
 def _late_waits(case: RankCase, odd: OddRank) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
-from forensics.ranks.looks import shown_by_looks
+from forensics.ranks.looks import moved_on, shown_by_looks
 from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
@@ -124,12 +124,26 @@ def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
     if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
         return late
+    if not is_known and told and _went_on(case, told):
+        return _at_work(told)
     is_told = (
         by_logs
         or bool(case.calls)
         or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
     )
     return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
+
+
+def _went_on(case: RankCase, told: RankPicture) -> bool:
+    """Does a rank that waits in one look stand elsewhere in another one?"""
+    waiting = {rank: case.stacks[rank] for odd in told.odd for rank in odd.waiting if rank in case.stacks}
+    return bool(moved_on(case.all_stacks, waiting))
+
+
+def _at_work(told: RankPicture) -> RankPicture:
+    """The picture of a run that was looked at while it worked: who waited in one look went on before another one."""
+    rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
+    return replace(told, rows=rows, edges=(), odd=())
 
 
 def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:

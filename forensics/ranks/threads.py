@@ -228,26 +228,27 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
 def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = (), ranks: int = 0) -> list[ProcessStacks]:
     """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
     the lines at which `ranks` gave up (`gave_up_at`), no more than those, then most stand where they stand at another moment,
-    too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Stacks
-    without a moment stay."""
+    too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Beside
+    stacks with a moment, those without one stay."""
     given = list(stacks)
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
     waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
-    waiting = Counter((one.host, one.taken) for one in waits)
-    ending = Counter(
-        (one.host, one.taken) for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1])
-    )
-    present = Counter((one.host, one.taken) for one in given)
+    moments = {id(one): one.look if one.taken is None else one.taken for one in given}
+    at = {id(one): (one.host, moments[id(one)]) for one in given}
+    waiting = Counter(at[id(one)] for one in waits)
+    ending = Counter(at[id(one)] for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1]))
+    present = Counter(at.values())
     stood = Counter((one.host, one.pid, frames.get(id(one))) for one in given)
-    steady = Counter((one.host, one.taken) for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
+    steady = Counter(at[id(one)] for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
     best: dict[str, tuple[bool, int, int, int, int, float]] = {}
-    for one in given:
-        if one.taken is not None:
-            at = one.host, one.taken
-            key = waiting[at] > 0, min(ending[at], ranks), steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
-            best[one.host] = max(best.get(one.host, key), key)
-    return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
+    for host, moment in at.values():
+        here = host, moment
+        known = min(ending[here], ranks), steady[here] if waiting[here] else 0
+        key = waiting[here] > 0, *known, waiting[here], present[here], moment
+        best[host] = max(best.get(host, key), key)
+    timed = any(one.taken is not None for one in given)
+    return [one for one in given if (timed and one.taken is None) or moments[id(one)] == best[one.host][-1]]
 
 
 def ranked(

@@ -93,6 +93,21 @@ def test_the_kernel_tells_for_what_it_waits() -> None:
     assert odd.doing == "it waits for a file (openat of /data/pipe)"
 
 
+@pytest.mark.parametrize(
+    ("native", "kind", "doing"),
+    [
+        ("flock (libc.so.6)|fcntl_flock_impl (fcntlmodule.c:297)", "lock", "it waits for the lock of a file"),
+        ("fcntl64 (libc.so.6)|fcntl_lockf (fcntlmodule.c.h:241)", "lock", "it waits for the lock of a file"),
+        ("wait4 (libc.so.6)|os_waitpid (libpython3.11.so.1.0)", "outside", "it waits for another process"),
+        ("0x7f1444a4 (libc.so.6)|open64 (libc.so.6)|os_open (libpython3.11.so.1.0)", "outside", "it waits for a file"),
+        ("recv (libc.so.6)|sock_recv (socketmodule.c:3567)", "outside", "it waits for the network"),
+    ],
+)
+def test_native_frames_tell_the_system_call_where_nobody_asked_the_kernel(native: str, kind: str, doing: str) -> None:
+    (odd,) = drawn(stack(0, IN_CALL), with_thread(stack(1, f"{native}|build (/run/train.py:7)"), "beat (/run/beat.py:4)")).odd
+    assert (odd.kind, odd.doing, odd.place and odd.place.line) == (kind, doing, 7)
+
+
 def test_helpers_and_the_launcher_are_no_ranks() -> None:
     """A loader's worker has the rank of its parent in its environment, and so has a launcher under Slurm."""
     ranks = stack(0, IN_CALL), stack(1, LOADS)
@@ -352,9 +367,35 @@ def test_of_several_moments_the_one_in_which_most_wait_counts() -> None:
 
     starts = f"{WAITS}|init_process_group ({LIBRARY}/distributed/distributed_c10d.py:9)|<module> (/run/train.py:2)"
     hung = [at(20, stack(rank, LOADS if rank == 1 else IN_CALL)) for rank in range(3)]
-    for other in (starts, "raised (/run/train.py:90)"):
-        (odd,) = drawn(*hung, *(at(40, stack(rank, other)) for rank in range(3))).odd
+    told = _at(Ended("it raised RuntimeError", None, ProofPlace("job.log", 3, "Timed out"), ""), 14)
+    for second, other, ends in ((10, starts, Ends()), (40, "raised (/run/train.py:90)", Ends(gave_up={0: told}))):
+        (odd,) = drawn(*hung, *(at(second, stack(rank, other)) for rank in range(3)), ends=ends).odd
         assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize(("later", "named"), [(IN_CALL, [1]), (LOADS, [])], ids=["they still wait", "they went on"])
+def test_a_run_whose_waiting_ranks_stand_elsewhere_in_a_later_look_works(timed: bool, later: str, named: list[int]) -> None:
+    def look(second: int, waiting: str, line: int) -> list[list[str]]:
+        state = "active" if waiting == LOADS else "idle"
+        rows = [stack(rank, waiting if rank != 1 else LOADS.replace(":7", f":{line}"), state=state) for rank in range(3)]
+        return [[f"{head} at 2026-11-29T20:55:{second}.000000+00:00", *rest] if timed else [head, *rest] for head, *rest in rows]
+
+    found = drawn(*look(20, IN_CALL, 7), *look(40, later, 8))
+    assert [odd.rank for odd in found.odd] == named
+    assert found.basis == f"by their stacks {'at 2 moments' if named else 'in 2 looks, which do not number the calls'}"
+
+
+def test_of_looks_that_nothing_dates_the_picture_is_of_one(knowledge: Database, tmp_path: Path) -> None:
+    """Files that were copied have times in any order. Each rank moves: what one look shows must not stand beside the other."""
+    places = {"first": (IN_CALL, LOADS, LOADS), "second": (LOADS, IN_CALL, LOADS)}
+    for n, (look, frames) in enumerate(places.items()):
+        for rank, own in enumerate(frames):
+            file = tmp_path / f"rank{rank}_{look}.txt"
+            file.write_text("\n".join(stack(None, own, 30 + rank)[1:]) + "\n")
+            os.utime(file, (1_796_000_000, 1_796_000_000 + (rank + n) % 2 * 1e-3))
+    found = analyze_paths([tmp_path], "stacks", knowledge).ranks
+    assert found is None or [row.state for row in found.rows].count("waits") == 1
 
 
 def test_a_rank_that_waits_for_the_report_of_guard_has_no_stack() -> None:
