@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.model.dumps import Frame
+from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
@@ -170,7 +170,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
 
 def _quiet(case: RankCase) -> dict[int, Ended]:
     """The one rank of which no log tells that it waited, where all others tell it."""
-    quiet = set(range(case.world)) - case.gave_up.keys()
+    quiet = set(range(case.world)) - case.gave_up.keys() - case.stopped
     first = min(case.gave_up, default=0)
     is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
     return {rank: Ended(QUIET, None, case.gave_up[first].proof, "", kind="elsewhere") for rank in quiet if is_told}
@@ -338,10 +338,20 @@ def _evidence(one: _Stand, usual: _Stand) -> Apart:
     return Apart(one.call, usual.call, loop=loop, two_groups=two_groups or both_make_both, is_behind=is_behind)
 
 
-def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
-    """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
-    one, usual = _stand(case, rank), _stand(case, other)
-    return one is not None and usual is not None and _evidence(one, usual).loop == "left"
+def loop_apart(case: RankCase, rank: int, call: Call, other: int, theirs: Call) -> Loop:
+    """Has `rank` left the loop in which the other one is, or is it in one that that left, by the frames of their calls in dumps,
+    or by their stacks?"""
+    one, usual = _stand_at(case, rank, call), _stand_at(case, other, theirs)
+    if one is None or usual is None:
+        one, usual = _stand(case, rank), _stand(case, other)
+    return _evidence(one, usual).loop if one and usual and one.own and usual.own else ""
+
+
+def _stand_at(case: RankCase, rank: int, call: Call) -> _Stand | None:
+    """Where a rank stands by the frames of its call; None where its dump has none of the program."""
+    own = case.own_frames(call.frames)
+    path = tuple(frame for frame in reversed(call.frames) if _is_outside(frame))
+    return _Stand(call.op, own[0], (), path=path, own=tuple(own[::-1]), source=case.stacks.get(rank)) if own else None
 
 
 def _is_exit(frame: Frame) -> bool:

@@ -27,7 +27,7 @@ from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_ho
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.teardown import IN_THREAD
 from forensics.readers.python.traceback import EXITED_CHILD, REPORTERS
-from forensics.readers.torch.rank_places import tagged_ranks
+from forensics.readers.torch.rank_places import tagged_frames, tagged_ranks
 from forensics.readers.torch.told_calls import told_calls
 
 
@@ -94,7 +94,8 @@ class Ended(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
-    the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on."""
+    the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
+    `stopped`: ranks of which a log tells that somebody stopped them."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -102,6 +103,7 @@ class Ends(Struct, frozen=True):
     raised: tuple[Ended, ...] = ()
     listed: Mapping[int, ProofPlace] = MappingProxyType({})
     handled: Mapping[int, Ended] = MappingProxyType({})
+    stopped: frozenset[int] = frozenset()
 
 
 def ended_ranks(
@@ -135,8 +137,9 @@ def ended_ranks(
             aborted.add(rank)
         known = found.setdefault(rank, _ended(event, "" if any(cause.id in c.explains for c in waits) else cause.id))
         found[rank], causes[rank] = _with_more(known, event), cause.id
+        frames = tagged_frames(event.proofs)  # equal lines of several ranks are one event
         for other in tagged_ranks(event.proofs) if found is gave_up else ():
-            gave_up.setdefault(other, replace(known, frame=None))
+            gave_up.setdefault(other, replace(known, frame=frames.get(other)))
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
     own = own or _by_launcher(events, gave_up)
     if own.keys() <= aborted:
@@ -144,7 +147,15 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), _listed(events), _handled(events, knowledge))
+    return Ends(
+        own,
+        gave_up,
+        _calls(events),
+        _raised(nameless, knowledge),
+        _listed(events),
+        _handled(events, knowledge),
+        _stopped(events, knowledge),
+    )
 
 
 def _calls(events: Iterable[Observation]) -> dict[int, tuple[str, str]]:
@@ -160,6 +171,11 @@ def _handled(events: Iterable[Observation], knowledge: Database) -> dict[int, En
         if is_hint and cause and WAITS_FOR_PEER not in cause.traits and (rank := entity_ids(event).rank) >= 0:
             found.setdefault(rank, _ended(event, cause.id))
     return found
+
+
+def _stopped(events: Iterable[Observation], knowledge: Database) -> frozenset[int]:
+    own = (e for e in events if e.weight != "hint" and knowledge.has_trait(e.cause or "", STOPPED_BY_ANOTHER))
+    return frozenset(rank for e in own if (rank := entity_ids(e).rank) >= 0)
 
 
 def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dict[int, Ended]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
-from forensics.ranks.by_stacks import has_left_loop
+from forensics.ranks.by_stacks import loop_apart
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
@@ -125,15 +125,16 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     made = []
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
-        is_left = not found.follows and (
-            _left_loop_at(case, rank, call) is not None
-            or (not _came_together(case, found, rank, usual_rank) and has_left_loop(case, rank, usual_rank))
-        )
-        kind = kind_apart(shown := Apart(call.op, usual.op, True, "left" if is_left else "", found.follows))
-        if found.follows:
-            text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
-        elif kind == "other_batches":
+        loop = loop_apart(case, rank, call, usual_rank, usual)
+        if not found.follows and _left_loop_at(case, rank, call) is not None:
+            loop = "left"
+        elif loop == "left" and _came_together(case, found, rank, usual_rank):
+            loop = ""
+        kind = kind_apart(shown := Apart(call.op, usual.op, True, loop, found.follows))
+        if kind == "other_batches":
             kind, text = told_apart(shown, text)
+        elif found.follows:
+            text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
