@@ -96,7 +96,8 @@ class OddRank(Struct, frozen=True):
     how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
     it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
     `late_waits`: the silences of the job before in which the others waited for it, too, s. `rival`: where the evidence is thin,
-    what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970.
+    what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970. `fork`: where the
+    calls are made by other functions, the line of the function that both have called, of the rank and of the others.
     """
 
     rank: int
@@ -119,6 +120,7 @@ class OddRank(Struct, frozen=True):
     late_waits: tuple[float, ...] = ()
     rival: str = ""
     silent_since: float | None = None
+    fork: tuple[Frame, Frame] | None = None
 
     @property
     def is_only_late(self) -> bool:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from forensics import correlation, readers, series
 from forensics.database import HEALTHY, Database
 from forensics.model import Incident, Observation, Warning
-from forensics.model.ranks import RankPicture, RankProcess
+from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
-from forensics.readers.tools.id_tables import ranks_by_pid
+from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
@@ -70,7 +70,10 @@ def rank_picture(
     stacks = ranks.ranked(stacks, names, by_pid | ranks_by_pid(r.scan for r in analyses))
     processes = ranks.rank_processes(ids, every, stacks)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
-    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge, names), processes, written, by_logs)
+    logs = (r.scan for r in analyses if not r.stacks and r.dump is None)
+    said = {rank: ProofPlace(name, line.number, line.text) for rank, (name, line) in last_lines_of_ranks(logs).items()}
+    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said)
+    return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
 
 
 def _with_ranks(

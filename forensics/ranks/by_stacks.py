@@ -25,13 +25,13 @@ from forensics.ranks.looks import with_looks
 from forensics.ranks.observation import at
 from forensics.ranks.pairs import PAIR_CALLS, circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
-from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
+from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, fork_of, parting, waits_in_call
 
 LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment and do not number the calls"
 SEVERAL_LOOKS = "by their stacks in {} looks, which do not number the calls"
 OTHER_MOMENT = "by their stacks, which were taken at another moment than the time-outs in the log"
-_Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
+_Lines = tuple[Frame | None, Frame | None, tuple[Frame, Frame] | None]  # of a rank, of the others, and where their ways part
 BY_LOGS = "by the logs, which say how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
@@ -42,6 +42,7 @@ QUIET = "no log says what it does, while the logs of all other ranks say that th
 LEFT_PAIR = "it left out its part of the {their} in which rank {other} waits for it, and is in {own}"
 IN_CIRCLE = "it waits in {own} for rank {other}, which waits in {their}, in a circle: one of these left a call out"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
+QUIET_END = "logs name it, no stack of it was taken, and no log tells how it ended: it most likely ended with exit status 0"
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
@@ -89,8 +90,8 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     stands = {rank: one for rank in sorted(case.stacks) if (one := _stand(case, rank))}
     if len(stands) < 2:
         return None
-    stands = _with_shared_wait(stands)
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
+    stands = _with_shared_wait(stands, case.world)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _left_pair(case, stands, missing)
@@ -210,14 +211,14 @@ def _is_outside(frame: Frame) -> bool:
     return TORCH_FOLDER not in frame.file or frame.file.endswith(SPAWN_FILE)
 
 
-def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
-    """Where nobody stands in a call that has a name: do most ranks wait in native code at one line, and not all? Then they wait
-    for the others, as where a program needs the result of a call that it made before."""
+def _with_shared_wait(stands: dict[int, _Stand], world: int) -> dict[int, _Stand]:
+    """Where nobody stands in a call that has a name: do most ranks of the `world` wait in native code at one line, and not all?
+    Then they wait for the others, as where a program needs the result of a call that it made before, or a value from a store."""
     if any(one.call for one in stands.values()):
         return stands
     places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
-    if not len(stands) / 2 < count < len(stands):
+    if not world / 2 < count < world:
         return stands
     return {rank: replace(one, call=SHARED_WAIT) if places.get(rank) == place else one for rank, one in stands.items()}
 
@@ -246,9 +247,9 @@ def _odd(
         same = kind in ("other_call", "barrier")  # some of the ranks that wait elsewhere may not wait for it
         others = tuple(r for r, one in waiting.items() if r != rank and (not same or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
-        place, their = lines
+        place, their, fork = lines
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
-        return replace(told, cause=cause, by_stacks=True)
+        return replace(told, cause=cause, by_stacks=True, fork=fork)
 
     outside = [(rank, one) for rank, one in stands.items() if not one.call]
     # a log that tells the line of an exception tells more than a stack that was taken when its thread had ended
@@ -256,15 +257,17 @@ def _odd(
     if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text.startswith(UNCLEAR_WAITS))] or outside
-        return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
+        return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame, None), one.proofs) for rank, one in outside)
     if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
-        return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
+        return tuple(
+            made(rank, end.kind, end.text, (end.frame, usual.frame, None), (end.proof,), end.cause) for rank, end in ended
+        )
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
-    if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
+    if gone := () if other else tuple(made(rank, *_unseen_rank(case, rank, usual.frame)) for rank in missing):
         return gone
     keepers = {rank: d for rank in waiting if (d := lock_keeper(case, rank))}
     if not other or len(keepers) == 1:
-        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
+        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame, None), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
         return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
     kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
@@ -272,6 +275,15 @@ def _odd(
     crossing = {waiting[r].frame for r, (kind, _) in kinds.items() if kind == "other_order"} - {usual.frame}
     kinds = {r: told for r, told in kinds.items() if told[0] == "other_order" or waiting[r].frame not in crossing}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
+
+
+def _unseen_rank(case: RankCase, rank: int, others: Frame | None) -> tuple[Kind, str, _Lines, tuple[ProofPlace, ...]]:
+    """A rank without a stack. One that its own log names, and that nobody could look at, has most likely ended well: a launcher
+    tells of another end, and stops all others then."""
+    said = case.said.get(rank)
+    if said is None:
+        return "no_dump", NO_STACK, (None, others, None), ()
+    return "ended_well", QUIET_END, (None, others, None), (said,)
 
 
 def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
@@ -403,7 +415,7 @@ def _parted_in_call(waiting: Mapping[int, _Stand], parted: Mapping[int, str]) ->
 def _apart(one: _Stand, usual: _Stand) -> _Lines:
     """The lines at which two ranks wait; where they come to one line by different ones, those at which they part."""
     parted = parting(one.own, usual.own) if one.frame == usual.frame else None
-    return parted[1:] if parted else (one.frame, usual.frame)
+    return (*parted[1:], None) if parted else (one.frame, usual.frame, fork_of(one.own, usual.own))
 
 
 def _difference(one: _Stand, usual: _Stand, frame: Frame | None = None, other: Frame | None = None) -> str:

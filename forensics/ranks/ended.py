@@ -95,7 +95,7 @@ class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
     the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
-    `stopped`: ranks of which a log tells that somebody stopped them."""
+    `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -104,6 +104,7 @@ class Ends(Struct, frozen=True):
     listed: Mapping[int, ProofPlace] = MappingProxyType({})
     handled: Mapping[int, Ended] = MappingProxyType({})
     stopped: frozenset[int] = frozenset()
+    said: Mapping[int, ProofPlace] = MappingProxyType({})
 
 
 def ended_ranks(

@@ -103,6 +103,7 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
         "the frame that called it would show it",
     ),
     "no_dump": (lambda o: True, "it is where it could not be looked at", "its exit status would show it"),
+    "ended_well": (lambda o: o.by_stacks, "it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),

@@ -53,19 +53,27 @@ def reason(odd: OddRank) -> str:
     if odd.kind in ("barrier", "left_out", "other_call", "other_shape", "other_order", "other_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
-        return (
-            f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
-        )
+        lines = f"its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}"
+        return f"{odd.doing}; {lines}{_fork(odd)}{shown}"
     if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
     last = f", since its last call at {_moment(odd.last_ns // 10**9)}" if odd.last_ns else ""
-    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
+    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{_fork(odd)}{shown}"
     if odd.late_waits:
         long = ", ".join(f"{seconds:.0f} s" for seconds in odd.late_waits)
         count = f"{len(odd.late_waits)} silence{'s' * (len(odd.late_waits) != 1)}"
         text += f"; in {count} of the job before (at least {long}), they waited for it, too"
     return f"{text}; it was late to earlier calls, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
+
+
+def _fork(odd: OddRank) -> str:
+    """`; run goes on from worker.py:21 there, and from worker.py:23 here`."""
+    if odd.fork is None or odd.fork == (odd.place, odd.others):
+        return ""
+    own, theirs = odd.fork
+    name = f"in {own.function} " if own.function not in ("", "<module>") else ""
+    return f"; {name}it went on from {own.place}, and they from {theirs.place}"
 
 
 def reason_and_rival(odd: OddRank) -> str:

@@ -179,7 +179,10 @@ def _with_lines(case: RankCase, odd: OddRank, call: Call, edge: Edge) -> OddRank
     """A rank with the line of its own call beside that of the rank that waits for it."""
     place, others = case.lines_of(odd.rank, call, edge.rank, edge.call)
     aborted = (end.frame for rank, end in sorted(case.ended.items()) if rank != odd.rank and end.received)
-    return replace(odd, place=place, others=others or next(aborted, None), proofs=(proof(case, odd.rank, call), *odd.proofs))
+    is_shared = place is not None and place == others  # then their ways do not part
+    fork = None if is_shared else case.fork_of(odd.rank, call, edge.rank, edge.call)
+    shown = (proof(case, odd.rank, call), *odd.proofs)
+    return replace(odd, place=place, others=others or next(aborted, None), proofs=shown, fork=fork)
 
 
 def _is_call_of_loop(case: RankCase, rank: int, name: str, call: Call, depth: int) -> bool:

@@ -120,6 +120,15 @@ def parting(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[int, Frame, F
     return next(((n, a, b) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
 
 
+def fork_of(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[Frame, Frame] | None:
+    """The lines of one function at which two stacks part; None where their innermost frames are these. Both are given outermost
+    first."""
+    _, mine, theirs = parting(one, other) or (0, None, None)
+    if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
+        return None
+    return None if (mine, theirs) == (one[-1], other[-1]) else (mine, theirs)
+
+
 def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -> bool:
     """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
     `queue.py` for one of Python's own. Where no dump tells the files of the program, they are those of no known package."""
