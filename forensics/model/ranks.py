@@ -96,8 +96,8 @@ class OddRank(Struct, frozen=True):
     how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
     it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
     `late_waits`: the silences of the job before in which the others waited for it, too, s. `rival`: where the evidence is thin,
-    what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970. `fork`: where the
-    calls are made by other functions, the line of the function that both have called, of the rank and of the others.
+    what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970.
+    `fork`: the lines of the function in which its way parts from that of the others, where other functions make their calls.
     """
 
     rank: int

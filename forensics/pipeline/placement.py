@@ -17,7 +17,9 @@ from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
+from forensics.readers.python.process_stacks import failed_looks
 from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
+from forensics.readers.tools.stopped_processes import stopped_processes
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
@@ -67,12 +69,15 @@ def rank_picture(
     ids = [m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)]
     told = ranks.rank_processes(ids, every, ())
     by_pid = {one.pid: rank for rank, one in told.items() if one.pid} if len({one.host for one in told.values()}) < 2 else {}
-    stacks = ranks.ranked(stacks, names, by_pid | ranks_by_pid(r.scan for r in analyses))
-    processes = ranks.rank_processes(ids, every, stacks)
+    scans = [r.scan for r in analyses]
+    looked = ranks.ranked([*stacks, *failed_looks(scans)], names, by_pid | ranks_by_pid(scans))
+    stacks, processes = [one for one in looked if one.threads], ranks.rank_processes(ids, every, looked)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
     logs = (r.scan for r in analyses if not r.stacks and r.dump is None)
     said = {rank: ProofPlace(name, line.number, line.text) for rank, (name, line) in last_lines_of_ranks(logs).items()}
-    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said)
+    stopped = stopped_processes(scans)
+    held = {rank: stopped[one.pid] for rank, one in processes.items() if one.pid in stopped}
+    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said, held=held)
     return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
 
 

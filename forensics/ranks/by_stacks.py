@@ -14,6 +14,7 @@ from itertools import pairwise, takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.capture.stacks import STOPPED_CALL
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
@@ -278,9 +279,11 @@ def _odd(
 
 
 def _unseen_rank(case: RankCase, rank: int, others: Frame | None) -> tuple[Kind, str, _Lines, tuple[ProofPlace, ...]]:
-    """A rank without a stack. One that its own log names, and that nobody could look at, has most likely ended well: a launcher
-    tells of another end, and stops all others then."""
-    said = case.said.get(rank)
+    """A rank without a stack. One that lines of logs name, and at whose process nobody looked, has most likely ended well: a
+    launcher tells of another end, and stops all others then."""
+    if held := case.held.get(rank):
+        return "outside", STOPPED_CALLS[STOPPED_CALL], (None, others, None), held
+    said = None if case.process(rank).pid else case.said.get(rank)
     if said is None:
         return "no_dump", NO_STACK, (None, others, None), ()
     return "ended_well", QUIET_END, (None, others, None), (said,)
@@ -299,8 +302,8 @@ def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[i
 
 def _unseen(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
     """Where all wait for one other rank each, as in a pipeline, whose ranks stand at different lines anyway: those without a
-    stack."""
-    return tuple(_of_pair(case, rank, min(stands), stands, "") for rank in missing)
+    stack, unless they wrote a dump, as a rank does that works."""
+    return tuple(_of_pair(case, rank, min(stands), stands, "") for rank in missing if rank not in case.wrote)
 
 
 def _of_pair(case: RankCase, rank: int, other: int, waiting: Mapping[int, _Stand], said: str) -> OddRank:

@@ -8,9 +8,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forensics.capture.rank_dumps import TASK_PREFIX
+from forensics.capture.stacks import STOPPED_CALL
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
@@ -56,11 +57,12 @@ class RankCase:
     ) -> None:
         self.written = {source: moment.timestamp() for source, moment in written.items()}
         self.dumps = self._without_outlived(newest(dumps), ends.own)
+        self.wrote = frozenset(self.dumps)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
-        self.handled, self.stopped = ends.handled, ends.stopped
+        self.handled, self.stopped, self.held = ends.handled, ends.stopped, ends.held
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
@@ -70,7 +72,7 @@ class RankCase:
                 continue
             if is_ranks_own(one, self.stacks.get(rank)):
                 if self._is_of_the_wait(one, rank):
-                    self.stacks[rank] = one
+                    self.stacks[rank] = replace(one, kernel=STOPPED_CALL) if rank in ends.held else one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self.said = self._said_by_all(ends.said)
         self.ended = {**self._unlisted(ends.listed), **self.ended}

@@ -38,7 +38,7 @@ def rank_processes(
     the rank, and before that its stacks, and before those tables of ranks."""
     own: dict[int, ProcessStacks] = {}
     for one in stacks:
-        if one.rank is not None and one.pid is not None and is_ranks_own(one, own.get(one.rank)):
+        if one.rank is not None and one.pid is not None and (not one.threads or is_ranks_own(one, own.get(one.rank))):
             own[one.rank] = one
     by_events, by_tables = (
         [(i.rank, i.pid, i.host or i.prefix_host, i.gpu) for i in ids] for ids in (map(entity_ids, events), mappings)
@@ -95,7 +95,8 @@ class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
     the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
-    `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank."""
+    `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
+    `held`: ranks whose process is stopped, as ps or the log of somebody else tells."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -105,6 +106,7 @@ class Ends(Struct, frozen=True):
     handled: Mapping[int, Ended] = MappingProxyType({})
     stopped: frozenset[int] = frozenset()
     said: Mapping[int, ProofPlace] = MappingProxyType({})
+    held: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -138,9 +140,7 @@ def ended_ranks(
             aborted.add(rank)
         known = found.setdefault(rank, _ended(event, "" if any(cause.id in c.explains for c in waits) else cause.id))
         found[rank], causes[rank] = _with_more(known, event), cause.id
-        frames = tagged_frames(event.proofs)  # equal lines of several ranks are one event
-        for other in tagged_ranks(event.proofs) if found is gave_up else ():
-            gave_up.setdefault(other, replace(known, frame=frames.get(other)))
+        gave_up = (_of_others(event, known) if found is gave_up else {}) | gave_up
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
     own = own or _by_launcher(events, gave_up)
     if own.keys() <= aborted:
@@ -157,6 +157,12 @@ def ended_ranks(
         _handled(events, knowledge),
         _stopped(events, knowledge),
     )
+
+
+def _of_others(event: Observation, known: Ended) -> dict[int, Ended]:
+    """The same end of all ranks whose tags an event shows: equal lines of several ranks are one event."""
+    frames = tagged_frames(event.proofs)
+    return {rank: replace(known, frame=frames.get(rank)) for rank in tagged_ranks(event.proofs)}
 
 
 def _calls(events: Iterable[Observation]) -> dict[int, tuple[str, str]]:

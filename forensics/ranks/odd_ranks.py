@@ -15,11 +15,12 @@ from operator import eq, itemgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.capture.stacks import STOPPED_CALL
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.by_stacks import loop_apart
 from forensics.ranks.case import RankCase
-from forensics.ranks.doing import doing, doing_since
+from forensics.ranks.doing import STOPPED_CALLS, doing, doing_since
 from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
 from forensics.ranks.late import Late
 from forensics.ranks.threads import collective_name, in_collective
@@ -217,6 +218,8 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     at, end = doing(case, rank), case.ended.get(rank)
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.told, place=at.frame, proofs=(*at.proofs, *base.proofs))
+    if rank in case.held:
+        return replace(base, kind="outside", doing=STOPPED_CALLS[STOPPED_CALL], place=own)
     if end:
         base = replace(base, kind=end.kind, doing=end.text, place=end.frame or own, cause=end.cause)
         return replace(base, proofs=(end.proof, *base.proofs))

@@ -114,6 +114,7 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
         text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
         odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
+    odd = replace(odd, proofs=tuple(dict.fromkeys((*case.held.get(odd.rank, ()), *odd.proofs))))
     own = case.stacks.get(odd.rank)
     looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
     return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))

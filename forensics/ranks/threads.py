@@ -280,7 +280,8 @@ def ranked(
         return [replace(one, rank=told.get((one.host, one.pid))) if one.rank is None and one.pid else one for one in given]
     is_told = known or _waiting(found) or _is_named(found)
     ranks = {one.pid or one.source: rank for one, rank in found} if is_told else {}
-    return [replace(one, rank=ranks.get(one.pid or one.source)) for one in given]
+    by_name = {one.pid: rank_of_file_name(one.source) for one in given if is_told and not one.threads}  # nobody could look at it
+    return [replace(one, rank=ranks.get(one.pid or one.source, by_name.get(one.pid))) for one in given]
 
 
 def numbered_names(names: Iterable[str]) -> dict[str, int]:
@@ -320,7 +321,9 @@ def _alike(given: Iterable[ProcessStacks]) -> _Family:
     own = [
         one
         for one in given
-        if one.command and _may_be_rank(one) and not any(map(_is_childs, one.main.frames if one.main else ()))
+        if one.command
+        and (_may_be_rank(one) or not one.threads)
+        and not any(map(_is_childs, one.main.frames if one.main else ()))
     ]
     pids: dict[str, set[int | None]] = {}
     for one in own:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from forensics.cli.ranks import _picture
 from forensics.database import Database
 from forensics.model import Line
 from forensics.model.dumps import Frame
@@ -1003,3 +1004,73 @@ def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path,
     assert any("in each of 2 looks" in notice.why for notice in report.notices)
     assert what_happened(report).endswith("in the last one it waits for something outside of all collectives (train.py:7).")
     assert "Until then, rank 1" in what_happened(report)
+
+
+FAILED_LOOK = "Process {pid}: python train.py\nPython v3.11.7\n\nError: Failed to get stack traces\n\nCaused by:\n    0: Failed to suspend process\n"
+PS = "  PID  PPID STAT     ELAPSED WCHAN                COMMAND\n"
+
+
+def write_stacks(folder: Path, frames: dict[int, str]) -> None:
+    """What py-spy printed of each rank, in files named by rank and pid; an empty text stands for a look that failed."""
+    for rank, own in frames.items():
+        text = "\n".join(stack(None, own, 30 + rank)[1:]) if own else FAILED_LOOK.format(pid=30 + rank)
+        (folder / f"pyspy_rank{rank}_pid{30 + rank}.txt").write_text(text + "\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"ps.txt": PS + "   30     9 Ssl        00:17 futex_do_wait        python train.py\n   31     9 Tsl        00:17 do_signal_stop"
+                         "       python train.py\n"}, "ps.txt:3"),
+        ({"nodectl.log": "03:31:11 preemptd[97]: sent SIGSTOP to pid 31\n"}, "nodectl.log:1"),
+        ({"nodectl.log": "03:31:11 preemptd[97]: sent SIGSTOP to pid 31\n03:31:19 preemptd[97]: sent SIGCONT to pid 31\n"}, ""),
+        ({"ps.txt": PS + "   31     9 Ssl        00:17 futex_do_wait        python train.py\n"}, ""),
+    ],
+    ids=["ps", "who did it", "who let it go on", "not stopped"],
+)  # fmt: skip
+@pytest.mark.parametrize("looked", [True, False], ids=["its stack", "no stack"])
+def test_a_rank_whose_process_is_stopped_is_told_by_other_files(
+    files: dict[str, str], told: str, looked: bool, tmp_path: Path
+) -> None:
+    write_stacks(tmp_path, {0: IN_CALL, 1: IN_CALL if looked else "", 2: IN_CALL})
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = [
+        (odd.rank, odd.kind, f"{Path(odd.proofs[0].source).name}:{odd.proofs[0].line}") for odd in _picture([tmp_path], 1).odd
+    ]
+    assert found == ([(1, "outside", told)] if told else [] if looked else [(1, "no_dump", "pyspy_rank0_pid30.txt:7")])
+
+
+IN_STORE = "total (/run/board.py:20)|main (/run/board.py:58)"
+
+
+@pytest.mark.parametrize("frames", [IN_CALL, IN_STORE], ids=["in a call", "in a store"])
+def test_a_rank_that_lines_of_the_log_name_and_that_nobody_looked_at_has_left(frames: str, tmp_path: Path) -> None:
+    write_stacks(tmp_path, {0: frames, 1: frames, 2: frames})
+    log = tmp_path / "job.log"
+    log.write_text("rank 0: 3 shards\nrank 1: 3 shards\nrank 2: 2 shards\nrank 3: 0 shards\nrank 3: nothing to do\n")
+    (odd,) = _picture([tmp_path], 1).odd
+    assert (odd.rank, odd.kind, odd.waiting, odd.proofs[0].text) == (3, "ended_well", (0, 1, 2), "rank 3: nothing to do")
+    assert odd.rival.startswith("it could not be looked at")
+    for text in ("rank 0: 3 shards\nrank 3: 2 rows\n", "rank 0\nrank 1\nrank 2\nrank 7\n", "rank 0\nrank 1\nrank 2\n"):
+        log.write_text(text)  # a number of something else, or of no rank more
+        assert _picture([tmp_path], 1).odd == ()
+    log.write_text("rank 0\nrank 1\nrank 2\nrank 3\n")
+    write_stacks(tmp_path, {3: ""})
+    assert [odd.kind for odd in _picture([tmp_path], 1).odd] == ["no_dump"]
+
+
+def test_a_rank_that_parted_by_another_branch_is_told_with_it() -> None:
+    def at(helper: int, line: int) -> str:
+        return f"{WAITS}|call{helper} (/run/comm.py:{helper})|run (/run/work.py:{line})|<module> (/run/train.py:30)"
+
+    (odd,) = drawn(stack(0, at(4, 17)), stack(1, at(9, 21)), stack(2, at(4, 17))).odd
+    assert (odd.rank, [f.place for f in odd.fork or ()]) == (1, ["work.py:21", "work.py:17"])
+    assert "; in run it went on from work.py:21, and they from work.py:17, as their stacks show" in reason(odd)
+
+
+def test_the_function_of_a_hook_is_told_beside_the_line_where_it_waits() -> None:
+    hook = f"scale (/run/calib.py:11)|squeeze (/run/hookdef.py:8)|{BACKWARD}"
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, hook), stack(2, IN_CALL)).odd
+    assert (odd.kind, odd.place and odd.place.place) == ("hook", "calib.py:11")
+    assert odd.doing.endswith("in a hook of the backward pass (squeeze, hookdef.py:8)")
