@@ -148,15 +148,8 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(
-        own,
-        gave_up,
-        _calls(events),
-        _raised(nameless, knowledge),
-        _listed(events),
-        _handled(events, knowledge),
-        _stopped(events, knowledge),
-    )
+    told = _listed(events), _handled(events, knowledge), _stopped(events, knowledge)
+    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), *told)
 
 
 def _of_others(event: Observation, known: Ended) -> dict[int, Ended]:
