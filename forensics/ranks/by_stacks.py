@@ -22,7 +22,7 @@ from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
-from forensics.ranks.looks import with_looks
+from forensics.ranks.looks import stood_elsewhere, with_looks
 from forensics.ranks.observation import at
 from forensics.ranks.pairs import PAIR_CALLS, circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
@@ -92,7 +92,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     if len(stands) < 2:
         return None
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
-    stands = _with_shared_wait(stands, case.world)
+    stands = _with_shared_wait(case, stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _left_pair(case, stands, missing)
@@ -212,14 +212,16 @@ def _is_outside(frame: Frame) -> bool:
     return TORCH_FOLDER not in frame.file or frame.file.endswith(SPAWN_FILE)
 
 
-def _with_shared_wait(stands: dict[int, _Stand], world: int) -> dict[int, _Stand]:
-    """Where nobody stands in a call that has a name: do most ranks of the `world` wait in native code at one line, and not all?
-    Then they wait for the others, as where a program needs the result of a call that it made before, or a value from a store."""
+def _with_shared_wait(case: RankCase, stands: dict[int, _Stand]) -> dict[int, _Stand]:
+    """Where nobody stands in a call that has a name: do most of all ranks wait in native code at one line, and not all, as long
+    as they were looked at? Then they wait for the others, as where a program needs the result of a call that it made before, or
+    a value from a store."""
     if any(one.call for one in stands.values()):
         return stands
-    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
+    unclear = {rank: one for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
+    places = {rank: one.place for rank, one in unclear.items() if not stood_elsewhere(case.all_stacks, case.stacks[rank])}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
-    if not world / 2 < count < world:
+    if not case.world / 2 < count < case.world:
         return stands
     return {rank: replace(one, call=SHARED_WAIT) if places.get(rank) == place else one for rank, one in stands.items()}
 

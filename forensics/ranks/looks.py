@@ -7,7 +7,7 @@
 A look is at all processes once. Whoever looks at one process after the other takes some seconds for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -29,22 +29,27 @@ def shown_by_looks(stacks: Iterable[ProcessStacks]) -> Literal["place", "progres
     return "progress" if again else "place"
 
 
-def moved_on(stacks: Iterable[ProcessStacks], since: Mapping[int, ProcessStacks]) -> set[int]:
-    """The ranks, each given with a look at it (`since`), that stood elsewhere in a later look at the same process."""
-    later = (
-        (rank, one, first)
-        for one in stacks
-        for rank, first in since.items()
-        if one.pid == first.pid is not None and one.host == first.host and _moment(one) > _moment(first)
-    )
-    return {rank for rank, one, first in later if _frames(one) != _frames(first)}
+def later_looks(stacks: Iterable[ProcessStacks], first: ProcessStacks) -> list[ProcessStacks]:
+    """The later looks at the process of `first`."""
+    return [one for one in _looks_at(stacks, first) if _moment(one) > _moment(first)]
+
+
+def stood_elsewhere(stacks: Iterable[ProcessStacks], one: ProcessStacks) -> bool:
+    """Did the process stand at another place in each other look at it? Not where there is none."""
+    others = [other for other in _looks_at(stacks, one) if other is not one and _moment(other) != _moment(one)]
+    return bool(others) and all(frames_at_work(other) != frames_at_work(one) for other in others)
+
+
+def _looks_at(stacks: Iterable[ProcessStacks], one: ProcessStacks) -> list[ProcessStacks]:
+    return [other for other in stacks if other.pid == one.pid is not None and other.host == one.host]
 
 
 def _moment(stacks: ProcessStacks) -> float:
     return stacks.look if stacks.taken is None else stacks.taken
 
 
-def _frames(stacks: ProcessStacks) -> tuple[Frame, ...]:
+def frames_at_work(stacks: ProcessStacks) -> tuple[Frame, ...]:
+    """Where the thread at work stands."""
     thread = at_work(stacks)
     return thread.frames if thread else ()
 

@@ -20,7 +20,7 @@ from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
-from forensics.ranks.looks import moved_on, shown_by_looks
+from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks
 from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
@@ -34,7 +34,7 @@ from forensics.ranks.odd_ranks import (
     with_difference,
 )
 from forensics.ranks.sizes import of_other_size, of_told_call
-from forensics.ranks.threads import waits_in_call
+from forensics.ranks.threads import at_work, waits_in_call
 from forensics.ranks.waits import Waits, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
@@ -136,9 +136,12 @@ def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
 
 
 def _went_on(case: RankCase, told: RankPicture) -> bool:
-    """Does a rank that waits in one look stand elsewhere in another one?"""
-    waiting = {rank: case.stacks[rank] for odd in told.odd for rank in odd.waiting if rank in case.stacks}
-    return bool(moved_on(case.all_stacks, waiting))
+    """Does a rank that waits in one look stand elsewhere in a later one, or one for which they wait in a call?"""
+    odd = [case.stacks[o.rank] for o in told.odd if o.rank in case.stacks]
+    waiting = [case.stacks[rank] for o in told.odd for rank in o.waiting if rank in case.stacks]
+    came = (at_work(one) for own in odd for one in later_looks(case.all_stacks, own))
+    moved = (frames_at_work(one) != frames_at_work(own) for own in waiting for one in later_looks(case.all_stacks, own))
+    return any(moved) or any(thread is not None and waits_in_call(thread) for thread in came)
 
 
 def _at_work(told: RankPicture) -> RankPicture:

@@ -238,8 +238,9 @@ def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] =
     """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
     the lines at which `ranks` gave up (`gave_up_at`), no more than those, then most stand where they stand at another moment,
     too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Beside
-    stacks with a moment, those without one stay."""
-    given = list(stacks)
+    stacks with a moment, those without one stay, and those of no known process."""
+    every = list(stacks)
+    given = [one for one in every if one.pid is not None or one.rank is not None]
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
     waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
@@ -257,7 +258,8 @@ def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] =
         key = waiting[here] > 0, *known, waiting[here], present[here], moment
         best[host] = max(best.get(host, key), key)
     timed = any(one.taken is not None for one in given)
-    return [one for one in given if (timed and one.taken is None) or moments[id(one)] == best[one.host][-1]]
+    kept = {id(one) for one in given if (timed and one.taken is None) or moments[id(one)] == best[one.host][-1]}
+    return [one for one in every if id(one) in kept or id(one) not in moments]
 
 
 def ranked(

@@ -387,6 +387,25 @@ def test_a_run_whose_waiting_ranks_stand_elsewhere_in_a_later_look_works(timed: 
     assert found.basis == f"by their stacks {'at 2 moments' if named else 'in 2 looks, which do not number the calls'}"
 
 
+def test_a_run_whose_odd_rank_waits_with_the_others_in_a_later_look_works(tmp_path: Path) -> None:
+    """All others stand where they stood, which may be one step later. The job's log has a stack of no known process."""
+    dumped = f'Current thread 0x00007f08 (most recent call first):\n  File "{LIBRARY}/distributed/distributed_c10d.py", line 7 in all_reduce\n'
+    (tmp_path / "job.log").write_text(f"step 1\n{dumped}step 2\n")
+    for look, frames in (("look1", LOADS), ("look2", IN_CALL)):
+        (tmp_path / look).mkdir()
+        write_stacks(tmp_path / look, {0: IN_CALL, 1: frames, 2: IN_CALL})
+        assert bool(_picture([tmp_path], 1).odd) == (look == "look1")
+
+
+def test_a_wait_of_no_name_is_one_if_it_lasts() -> None:
+    def look(*frames: str) -> list[list[str]]:
+        return [stack(rank, own, kernel="futex") for rank, own in enumerate(frames)]
+
+    for first, named in ((AT_WAIT, [1]), ("read (/run/data.py:4)", [])):
+        found = drawn(*look(first, "read (/run/data.py:5)", first), *look(AT_WAIT, LOADS, AT_WAIT))
+        assert [odd.rank for odd in found.odd] == named
+
+
 def test_of_looks_that_nothing_dates_the_picture_is_of_one(knowledge: Database, tmp_path: Path) -> None:
     """Files that were copied have times in any order. Each rank moves: what one look shows must not stand beside the other."""
     places = {"first": (IN_CALL, LOADS, LOADS), "second": (LOADS, IN_CALL, LOADS)}
