@@ -54,12 +54,12 @@ def reason(odd: OddRank) -> str:
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
         lines = f"its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}"
-        return f"{odd.doing}; {lines}{_fork(odd)}{shown}"
+        return f"{odd.doing}; {lines}{shown}"
     if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
     last = f", since its last call at {_moment(odd.last_ns // 10**9)}" if odd.last_ns else ""
-    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{_fork(odd)}{shown}"
+    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
     if odd.late_waits:
         long = ", ".join(f"{seconds:.0f} s" for seconds in odd.late_waits)
         count = f"{len(odd.late_waits)} silence{'s' * (len(odd.late_waits) != 1)}"
@@ -77,8 +77,9 @@ def _fork(odd: OddRank) -> str:
 
 
 def reason_and_rival(odd: OddRank) -> str:
-    """The same, and where the evidence is thin, what it may be as well and what would tell."""
-    return f"{reason(odd)}. It may also be that {odd.rival}" if odd.rival else reason(odd)
+    """The same, with the branch, and where the evidence is thin, what it may be as well and what would tell."""
+    text = f"{reason(odd)}{_fork(odd)}"
+    return f"{text}. It may also be that {odd.rival}" if odd.rival else text
 
 
 MAX_NAMED = 16  # ranks that a sentence names

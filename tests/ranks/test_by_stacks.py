@@ -18,7 +18,7 @@ from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
 from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
 from forensics.ranks.ended import Ended, Ends, rank_processes
-from forensics.ranks.observation import reason
+from forensics.ranks.observation import reason, reason_and_rival
 from forensics.ranks.threads import ranked
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.report.overview import do_first
@@ -1085,7 +1085,7 @@ def test_a_rank_that_parted_by_another_branch_is_told_with_it() -> None:
 
     (odd,) = drawn(stack(0, at(4, 17)), stack(1, at(9, 21)), stack(2, at(4, 17))).odd
     assert (odd.rank, [f.place for f in odd.fork or ()]) == (1, ["work.py:21", "work.py:17"])
-    assert "; in run it went on from work.py:21, and they from work.py:17, as their stacks show" in reason(odd)
+    assert "as their stacks show; in run it went on from work.py:21, and they from work.py:17." in reason_and_rival(odd)
 
 
 def test_the_function_of_a_hook_is_told_beside_the_line_where_it_waits() -> None:
