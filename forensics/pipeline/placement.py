@@ -19,7 +19,7 @@ from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
 from forensics.readers.python.process_stacks import failed_looks
 from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
-from forensics.readers.tools.stopped_processes import stopped_processes
+from forensics.readers.tools.sent_signals import sent_signals
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
@@ -75,9 +75,9 @@ def rank_picture(
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
     logs = (r.scan for r in analyses if not r.stacks and r.dump is None)
     said = {rank: ProofPlace(name, line.number, line.text) for rank, (name, line) in last_lines_of_ranks(logs).items()}
-    stopped = stopped_processes(scans)
-    held = {rank: stopped[one.pid] for rank, one in processes.items() if one.pid in stopped}
-    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said, held=held)
+    signals = sent_signals(scans)
+    held = {rank: signals.stopped[one.pid] for rank, one in processes.items() if one.pid in signals.stopped}
+    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said, held=held, sent=signals.sent)
     return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
 
 

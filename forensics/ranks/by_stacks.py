@@ -156,7 +156,12 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     ended = case.ended or _quiet(case)
     if not ended and not case.calls:
         return None
-    left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
+    there = next((end for _, end in sorted(case.gave_up.items()) if end.frame), None)
+    theirs = {"others": there.frame, "call": there.call} if there else {}
+    left = (
+        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause, **theirs})
+        for rank, end in sorted(ended.items())
+    )
     odd = (
         of_told_call(case)
         or of_other_size(case)

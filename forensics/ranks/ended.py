@@ -20,6 +20,7 @@ from forensics.model import Observation
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.launchers import ranks_of_stopped
 from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END, is_well_end
@@ -69,6 +70,7 @@ WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits
 TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
 LAUNCHER_ROW = "torchelastic"  # the kind of event of a row in torchrun's table of failures
 RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
+WITH_LAUNCHER = "it was ended with its launcher, which somebody stopped"
 UNTOLD_END = "it ended: "  # before a line that tells no more than that
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
@@ -96,7 +98,8 @@ class Ends(Struct, frozen=True):
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
     the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
     `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
-    `held`: ranks whose process is stopped, as ps or the log of somebody else tells."""
+    `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what
+    tells of other signals."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -107,6 +110,7 @@ class Ends(Struct, frozen=True):
     stopped: frozenset[int] = frozenset()
     said: Mapping[int, ProofPlace] = MappingProxyType({})
     held: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
+    sent: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -142,7 +146,7 @@ def ended_ranks(
         found[rank], causes[rank] = _with_more(known, event), cause.id
         gave_up = (_of_others(event, known) if found is gave_up else {}) | gave_up
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
-    own = own or _by_launcher(events, gave_up)
+    own = own or _by_launcher(events, gave_up) or _with_launcher(events, gave_up)
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
@@ -183,6 +187,11 @@ def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dic
     told = {int(str(e.fields["rank"])): e for e in events if e.kind == LAUNCHER_ROW and {"rank", "exit_code"} <= e.fields.keys()}
     left = {rank: e for rank, e in told.items() if rank not in gave_up and int(str(e.fields["exit_code"])) > 0}
     return {rank: Ended(_text(e), None, _place(e), "") for rank, e in left.items()} if len(left) == 1 and gave_up else {}
+
+
+def _with_launcher(events: Sequence[Observation], gave_up: Mapping[int, Ended]) -> dict[int, Ended]:
+    ranks, place = ranks_of_stopped(events, {rank: end.proof.source for rank, end in gave_up.items()})
+    return {rank: Ended(WITH_LAUNCHER, None, place, "") for rank in ranks if place}
 
 
 def _listed(events: Iterable[Observation]) -> dict[int, ProofPlace]:

@@ -11,8 +11,9 @@ from operator import sub
 
 from msgspec.structs import replace
 
+from forensics.line_formats import parse_prefix
 from forensics.model.dumps import Dump
-from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankProcess, RankRow
+from forensics.model.ranks import GroupRow, LastCalls, OddRank, ProofPlace, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
@@ -114,10 +115,17 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
         text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
         odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
-    odd = replace(odd, proofs=tuple(dict.fromkeys((*case.held.get(odd.rank, ()), *odd.proofs))))
+    odd = replace(odd, proofs=tuple(dict.fromkeys((*_by_others(case, odd), *odd.proofs))))
     own = case.stacks.get(odd.rank)
     looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
     return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))
+
+
+def _by_others(case: RankCase, odd: OddRank) -> tuple[ProofPlace, ...]:
+    """The lines in which others tell that they stopped it, or sent a signal to it or to the launcher that tells of its end."""
+    own = {odd.pid, *(parse_prefix(one.text).pid for one in odd.proofs[:1] if odd.kind == "left")} - {None}
+    sent = (line for pid in own if pid for line in case.sent.get(pid, ()))
+    return (*case.held.get(odd.rank, ()), *(sent if odd.kind == "left" else ()))
 
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
