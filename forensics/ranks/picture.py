@@ -21,7 +21,7 @@ from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
-from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks
+from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks, stood_elsewhere
 from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
@@ -144,12 +144,15 @@ def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
 
 
 def _went_on(case: RankCase, told: RankPicture) -> bool:
-    """Does a rank that waits in one look stand elsewhere in a later one, or one for which they wait in a call?"""
+    """Does a rank that waits in one look stand elsewhere in a later one, or one for which they wait in a call? Or do no more than
+    half of the ranks wait, each of them where it did not stand in any other look?"""
     odd = [case.stacks[o.rank] for o in told.odd if o.rank in case.stacks]
-    waiting = [case.stacks[rank] for o in told.odd for rank in o.waiting if rank in case.stacks]
+    waiting = [case.stacks[rank] for rank in {r for o in told.odd for r in o.waiting} if rank in case.stacks]
     came = (at_work(one) for own in odd for one in later_looks(case.all_stacks, own))
     moved = (frames_at_work(one) != frames_at_work(own) for own in waiting for one in later_looks(case.all_stacks, own))
-    return any(moved) or any(thread is not None and waits_in_call(thread) for thread in came)
+    if any(moved) or any(thread is not None and waits_in_call(thread) for thread in came):
+        return True
+    return 2 * len(waiting) <= told.world and all(stood_elsewhere(case.all_stacks, own) for own in waiting)
 
 
 def _at_work(told: RankPicture) -> RankPicture:
