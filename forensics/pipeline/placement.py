@@ -77,7 +77,9 @@ def rank_picture(
     said = {rank: ProofPlace(name, line.number, line.text) for rank, (name, line) in last_lines_of_ranks(logs).items()}
     signals = sent_signals(scans)
     held = {rank: signals.stopped[one.pid] for rank, one in processes.items() if one.pid in signals.stopped}
-    ends = replace(ranks.ended_ranks(every, processes, knowledge, names), said=said, held=held, sent=signals.sent)
+    others = ranks.ends_of_others(every, {one.pid for one in processes.values()}, knowledge)
+    told_ends = ranks.ended_ranks(every, processes, knowledge, names)
+    ends = replace(told_ends, said=said, held=held, sent=signals.sent, others=others)
     return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
 
 
@@ -130,6 +132,8 @@ def _is_only_look(
     written to for longer. Text about a run that quotes stacks is no look, nor is what somebody gives of one process alone, whose
     source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
+    if seen and any(odd.is_held for odd in seen.odd):
+        return False
     told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
     went_on = looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses)
     if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):

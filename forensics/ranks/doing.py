@@ -16,6 +16,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
 from forensics.ranks.case import MIN_LOOKS, RankCase
+from forensics.ranks.helpers import waits_for_helper
 from forensics.ranks.hooks import BY_NAME, WRAPPER_FILES, hook_of
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
@@ -70,7 +71,6 @@ FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for anoth
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
 LOADER_FOLDER = "torch/utils/data/"
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
-SUBPROCESS_FILE = "subprocess.py"
 THREAD_CALLS = ("Event.wait", "Thread.join", "_wait_for_tstate_lock", "Barrier.wait")
 WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread that does not compute
     ("lock_names", FOR_LOCK),
@@ -241,7 +241,7 @@ def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     """For what a thread waits that does not compute, by what its program called, and by names."""
     called = _inside(thread, own)
     of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
-    if any(f.file.endswith(SUBPROCESS_FILE) for f in called):
+    if own and waits_for_helper(thread.frames, own):
         return CALLS["wait4"]
     if len(of_threads) > 1 or any(f.file.endswith(THREAD_WAITS) or f.function.endswith(THREAD_CALLS) for f in called):
         return FOR_THREAD

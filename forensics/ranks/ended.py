@@ -98,8 +98,9 @@ class Ends(Struct, frozen=True):
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
     the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
     `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
-    `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what
-    tells of other signals."""
+    `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what tells of other signals.
+    `others`: by pid, what tells the end of a process that is no rank.
+    """
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -111,6 +112,7 @@ class Ends(Struct, frozen=True):
     said: Mapping[int, ProofPlace] = MappingProxyType({})
     held: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
     sent: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
+    others: Mapping[int, Observation] = MappingProxyType({})
 
 
 def ended_ranks(

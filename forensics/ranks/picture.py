@@ -19,6 +19,7 @@ from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
+from forensics.ranks.helpers import helper_of, waits_for_helper
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
 from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks, stood_elsewhere
@@ -80,6 +81,7 @@ def _calls(case: RankCase, rank: int) -> tuple[str, ...]:
 
 
 ELSEWHERE = ("barrier", "left_out", "other_call", "other_batches")  # kinds of a rank that waits in another call than the others
+FOR_HELPER = ("outside", "computes", "lock")  # kinds of a rank that may wait for a process of its own
 FOR_ANOTHER = (FOR_THREAD, FOR_LOCK, CALLS["futex"])  # waits of a rank that one of its own threads may never end
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
@@ -115,10 +117,25 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
         text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
         odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
-    odd = replace(odd, proofs=tuple(dict.fromkeys((*_by_others(case, odd), *odd.proofs))))
+    odd = _with_helper(case, odd) if is_alone and not end else odd
+    shown = tuple(dict.fromkeys((*_by_others(case, odd), *odd.proofs)))
+    odd = replace(odd, proofs=shown, is_held=odd.rank in case.held)
     own = case.stacks.get(odd.rank)
     looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
     return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))
+
+
+def _with_helper(case: RankCase, odd: OddRank) -> OddRank:
+    """A rank that waits for a process of its own, with the end of that one, if a log tells of one that may be it."""
+    found, stacks = case.at_work(odd.rank), case.stacks.get(odd.rank)
+    if odd.kind not in FOR_HELPER or not found or not stacks or not waits_for_helper(found[0].frames, odd.place):
+        return odd
+    event = helper_of(stacks, case.others_ended)
+    if event is None:
+        return odd
+    text = f"{odd.doing}, and a process that was started soon after it and is no rank, pid {event.fields['pid']}, is gone"
+    place = ProofPlace(event.proofs[0].source, event.proofs[0].line, event.proofs[0].text)
+    return replace(odd, doing=text, proofs=(*odd.proofs, place), helper=int(str(event.fields["pid"])))
 
 
 def _by_others(case: RankCase, odd: OddRank) -> tuple[ProofPlace, ...]:
