@@ -24,6 +24,9 @@ from forensics.model import Line, Prefix, Stamp
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
 MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try all digits takes as long as reading some thousand
+HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
+MIN_SHARE = 0.1  # chosen by hand: of the lines of a program's log, that have its format
+MIN_SHARE_OF_HOST = 0.4  # of 292 hosts' logs all have 0.5 or more, a workflow's log with a few such lines has 0.15
 MAX_KEPT_LINES = 16_384  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
@@ -289,16 +292,20 @@ def count_records(lines: Sequence[Line], name: str) -> int:
 
 
 def recognise(lines: Sequence[Line]) -> str:
-    """The name of the most frequent own format of `lines`; `plain` if fewer than a tenth of them have it."""
+    """The name of the most frequent own format of `lines`; `plain` if too few of them have it.
+
+    A tenth is enough for a program's format: its other lines are printed without one. A host's log has its format in nearly every
+    line that is not indented; fewer lines were pasted into something else.
+    """
     formats, texts = _formats_in(lines)
     names: Counter[str] = Counter()
     for own, count in formats:
-        if own:
-            names[own] += count
-    if not names:
-        return "plain"
-    name, count = names.most_common(1)[0]
-    return name if count * 10 >= texts else "plain"
+        names[own] += count
+    continued = names[""] and sum(1 for line in lines if line.text[:1] in (" ", "\t") and not line.text.isspace())
+    begun = texts - min(continued, names.pop("", 0))
+    is_host = sum(c for name, c in names.items() if name.startswith(HOST_FORMATS)) >= begun * MIN_SHARE_OF_HOST
+    frequent = (name for name, c in names.most_common() if c >= texts * MIN_SHARE)
+    return next((name for name in frequent if is_host or not name.startswith(HOST_FORMATS)), "plain")
 
 
 def _formats_in(lines: Sequence[Line]) -> tuple[list[tuple[str, int]], int]:

@@ -24,6 +24,8 @@ from forensics.correlation.asked_subject import (
     find_subject,
     last_that,
     part_by_job,
+    part_by_row,
+    rows_of_jobs,
     subject_of,
 )
 from forensics.correlation.owners import assign_owners
@@ -257,7 +259,8 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
         return decide(decision_input(every, job, knowledge), knowledge, model, rules).verdict != "no_crash"
 
     if not seen.asked.beside:
-        return every, seen, seen.asked
+        asked = rows_of_jobs(every, seen.asked, failed)
+        return every, replace(seen, asked=asked, incidents=part_by_row(seen.incidents, asked)) if asked.row else seen, asked
     asked = last_that(seen.asked, failed)
     return every, replace(seen, asked=asked, incidents=part_by_job(seen.incidents, asked)), asked
 

@@ -32,7 +32,7 @@ from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import peeled
+from forensics.line_formats import HOST_FORMATS, peeled
 from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, EntityKind, LaneKind
 from forensics.readers.base import sampled_blocks
@@ -130,7 +130,6 @@ KERNEL_LANE: LaneKey = ("kernel", "")
 SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
-HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
 PATTERNS = patterns_of("lane rows")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
