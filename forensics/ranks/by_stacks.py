@@ -226,7 +226,8 @@ def _with_shared_wait(case: RankCase, stands: dict[int, _Stand]) -> dict[int, _S
     unclear = {rank: one for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
     places = {rank: one.place for rank, one in unclear.items() if not stood_elsewhere(case.all_stacks, case.stacks[rank])}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
-    if not case.world / 2 < count < case.world:
+    apart = case.world - sum(one.place == place for one in stands.values())  # whatever they do there, they stand at that line
+    if not case.world / 2 < count or not apart:
         return stands
     return {rank: replace(one, call=SHARED_WAIT) if places.get(rank) == place else one for rank, one in stands.items()}
 
@@ -351,7 +352,8 @@ def _evidence(one: _Stand, usual: _Stand) -> Apart:
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
     if is_behind:
-        loop = "left" if _is_left_loop(usual, one, at_fork, ends_block) else ""
+        is_read = bool(usual.loops) or BARRIER not in usual.call  # a program has few barriers, and seldom one in a loop
+        loop = "left" if is_read and _is_left_loop(usual, one, at_fork, ends_block) else ""
     else:
         is_read = bool(one.loops) or BARRIER in usual.call
         loop = "still_in" if is_read and _is_left_loop(one, usual, at_fork) else ""

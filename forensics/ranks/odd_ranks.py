@@ -127,14 +127,14 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
         loop = loop_apart(case, rank, call, usual_rank, usual)
-        if not found.follows and _left_loop_at(case, rank, call) is not None:
+        if not found.follows and BARRIER not in usual.op and _left_loop_at(case, rank, call) is not None:
             loop = "left"
         elif loop == "left" and _came_together(case, found, rank, usual_rank):
             loop = ""
         kind = kind_apart(shown := Apart(call.op, usual.op, True, loop, found.follows))
-        if kind == "other_batches":
+        if kind == "other_batches" or not found.follows:
             kind, text = told_apart(shown, text)
-        elif found.follows:
+        else:
             text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))

@@ -207,7 +207,7 @@ def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
         return True
     if roots and case.outdated.issuperset(roots):
         return False
-    if any(rank in case.dumps for rank in case.gave_up):
+    if any(rank in case.dumps for rank in case.gave_up) and not case.stopped:  # who stops a run takes the others from each rank
         return True
     pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
     if not found.edges and not any(pending):

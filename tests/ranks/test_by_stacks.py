@@ -406,6 +406,29 @@ def test_a_wait_of_no_name_is_one_if_it_lasts() -> None:
         assert [odd.rank for odd in found.odd] == named
 
 
+def test_a_rank_at_the_line_of_the_others_is_not_odd_as_it_was_seen_at_work() -> None:
+    given = [stack(rank, AT_WAIT, state="active" if rank == 1 else "idle") for rank in range(3)]
+    assert drawn(*given).odd == ()
+    assert [odd.rank for odd in drawn(given[0], stack(1, LOADS, state="active"), given[2]).odd] == [1]
+
+
+def test_a_rank_behind_a_barrier_left_it_out_whatever_function_makes_it() -> None:
+    def at(call: str, helper: str, line: int) -> str:
+        return (
+            f"{call} ({LIBRARY}/distributed/distributed_c10d.py:9)|{helper}|fit (/run/work.py:{line})|<module> (/run/train.py:30)"
+        )
+
+    save = "meet (/run/keep.py:4)|save (/run/keep.py:62)"
+    (odd,) = drawn(
+        *(stack(n, at("barrier", save, 115)) for n in (0, 2)), stack(1, at("broadcast", "tell (/run/w.py:9)", 116))
+    ).odd
+    assert (odd.rank, odd.kind, "left that barrier out" in odd.doing) == (1, "barrier", True)
+    (odd,) = drawn(
+        *(stack(n, at("all_reduce", save, 115)) for n in (0, 2)), stack(1, at("broadcast", "tell (/run/w.py:9)", 116))
+    ).odd
+    assert (odd.rank, odd.kind) == (1, "other_batches")
+
+
 def test_of_looks_that_nothing_dates_the_picture_is_of_one(knowledge: Database, tmp_path: Path) -> None:
     """Files that were copied have times in any order. Each rank moves: what one look shows must not stand beside the other."""
     places = {"first": (IN_CALL, LOADS, LOADS), "second": (LOADS, IN_CALL, LOADS)}
