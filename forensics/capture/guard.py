@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 READY_S = 30.0  # chosen by hand, for a busy machine: the end of a process that ends before it is watched is lost
 CLOSE_S = 10.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
 SEND_S = 1.0  # chosen by hand: so long the program waits, once, for a watching process that does not read
-PIPE_BYTES = 1 << 16  # a pipe holds as much
+PIPE_READ_BYTES = 1 << 16  # a pipe holds as much
 NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)  # a program may have SIGPIPE end it
 REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to the next process
 
@@ -164,7 +164,7 @@ def _start(request: dict[str, Any], fds: list[int]) -> None:
 def _pass_on(heard: OwnFile, say: Callable[[str], object]) -> None:
     """Say what comes, line by line, until the watching process ends."""
     kept = b""
-    while heard.is_own and (more := os.read(heard.fd, PIPE_BYTES)):
+    while heard.is_own and (more := os.read(heard.fd, PIPE_READ_BYTES)):
         *lines, kept = (kept + more).split(b"\n")
         for line in lines:
             say(line.decode("utf-8", "replace"))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-MAX_NUMBER = 1024  # a process has so many numbers by default; higher ones would make its table of files grow
+MAX_FILE_NUMBER = 1024  # a process has so many numbers by default; higher ones would make its table of files grow
 FREE_NUMBERS = 128  # chosen by hand: below the highest number, for us and for others that want a high one
 
 
@@ -50,7 +50,7 @@ def _moved_up(fd: int) -> int:
     except ImportError:  # Windows
         return fd
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = MAX_NUMBER if limit == resource.RLIM_INFINITY else min(limit, MAX_NUMBER)
+    highest = MAX_FILE_NUMBER if limit == resource.RLIM_INFINITY else min(limit, MAX_FILE_NUMBER)
     try:
         moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, max(highest - FREE_NUMBERS, fd))
     except OSError:
