@@ -131,7 +131,7 @@ def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:
     given = with_looks(stacks)
     if moments := sorted({one.taken for one in given if one.taken is not None}):
         return [[one for one in given if one.taken == moment] for moment in moments]
-    looks = [[replace(one, look=0) for one in given if one.look == number] for number in range(1 + max(o.look for o in given))]
+    looks = [[replace(one, look=0) for one in given if one.look == number] for number in sorted({one.look for one in given})]
     return looks if len(looks) > 1 else []
 
 

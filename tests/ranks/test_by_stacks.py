@@ -16,7 +16,7 @@ from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
-from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
+from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT, late_in_looks
 from forensics.ranks.ended import Ended, Ends, rank_processes
 from forensics.ranks.observation import reason, reason_and_rival
 from forensics.ranks.threads import ranked
@@ -164,6 +164,7 @@ def test_every_format_says_on_what_it_rests() -> None:
 
 def test_one_stack_is_no_picture() -> None:
     text = stack(0, IN_CALL)
+    assert late_in_looks([], {}) is None
     assert picture([], read_stacks([Line(i, t) for i, t in enumerate(text, 1)], "x")) is None
 
 
