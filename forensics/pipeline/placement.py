@@ -25,6 +25,10 @@ from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
 WENT_ON = timedelta(seconds=5)  # files that are copied one after the other lie closer together
+MAX_PAUSE_AT_WORK_S = (
+    3.0  # of 34 jobs that hung the dumps were written 6 s or more after the last call, of 6 that worked 1.6 s or less
+)
+MIN_WENT_ON_S = 0.5  # chosen by hand: a file is written a little after what it shows
 MIN_STACKS = 2  # of several processes, or of one that was looked at again
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
@@ -135,9 +139,12 @@ def _is_only_look(
     if seen and any(odd.is_held for odd in seen.odd):
         return False
     told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
-    went_on = looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses)
+    at_work = _was_at_work(analyses)
+    went_on = at_work or (looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses))
     if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):
         return False
+    if at_work:
+        return True
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
     ends = {e.source for e in beside if e.cause == HEALTHY}
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
@@ -147,6 +154,18 @@ def _is_only_look(
     if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
     return not _dumps_show_a_wait(analyses, seen) and looks(analyses) != "hang"
+
+
+def _was_at_work(analyses: Sequence[SourceAnalysis]) -> bool:
+    """Did the ranks make a call right before their dumps were written, or after the last look at their stacks? A file that was
+    copied has a later time, which shows nothing."""
+    written = {r.name: r.scan.source.modified for r in analyses if r.dump or r.stacks}
+    calls = [r.dump.last_ns / 1e9 for r in analyses if r.dump and r.dump.last_ns]
+    dumped = [t.timestamp() for r in analyses if r.dump and (t := written[r.name])]
+    looked = [t.timestamp() for r in analyses if r.stacks and (t := written[r.name])]
+    if not calls or not dumped:
+        return False
+    return max(dumped) - max(calls) < MAX_PAUSE_AT_WORK_S or max(looked, default=max(calls)) < max(calls) - MIN_WENT_ON_S
 
 
 def _dumps_show_a_wait(analyses: Sequence[SourceAnalysis], seen: RankPicture | None) -> bool:
