@@ -166,7 +166,7 @@ def open_questions(
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, failure_test(database))
-    elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
+    elif shown.linked_only_by and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
 
@@ -215,6 +215,7 @@ def _finding(
         ledger=candidate.ledger,
         where=_where(known | place | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
+        linked_only_by=candidate.linked_only_by,
     )
     return _as_state(found, known | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
 
