@@ -162,7 +162,10 @@ def test_a_kill_at_another_limit_of_the_same_group_is_no_evidence_and_not_counte
 
 def test_an_earlier_kill_in_the_group_of_the_job_is_not_its_own_by_the_group(analyze: Callable[..., Report]) -> None:
     """A memory group outlives a job: what ran in it before is another's."""
-    job = "2026-11-28 04:52:02 INFO step 1\n2026-11-28 04:52:07 ERROR worker failed (exitcode: -9) (pid: 10669)\n"
+    job = (
+        "E1201 04:52:07.564000 10613 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) "
+        "local_rank: 1 (pid: 10669) of binary: python\n"
+    )
     kernel = "\n".join([*reported(500, 26260, 409600), *reported(1320, 10669, 409600)])
     found = analyze(job_log=job, kern_log=kernel)
     assert found.causes[0].facts["pid"] == 10669
