@@ -190,9 +190,8 @@ def _finding(
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
     proofs = _or_ending(proofs, cause, diagnosis) if first else proofs
     if first:
-        facts |= _context_facts(cause, facts, proofs, context)
-        facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
-        facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
+        facts |= _context_facts(cause, facts, proofs, context) | activation_facts(candidate, proofs, context.activations)
+        facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around) | _last_of_chain(facts, reasons)
     facts |= _possible_signs(diagnosis) if first and diagnosis.verdict == "no_crash" else {}
     known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":

@@ -11,7 +11,7 @@ GUESSED_MAX_PROBABILITY = 0.5  # as likely as not: of several deaths on the host
 OWN_END = "rule: its own log shows how it ended"
 UNKNOWN_OWNER = f"rule: only time or place links it to the job, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
 ALIKE = "rule: as near to its end as another death, and nothing links either to the job"
-GUESSED = f"rule: the last of several deaths, and nothing links one to the job, at most {GUESSED_MAX_PROBABILITY}"
+LAST_OF_SEVERAL = f"rule: the last of several deaths, and nothing links one to the job, at most {GUESSED_MAX_PROBABILITY}"
 
 
 def ranked_by_links(causes: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -23,7 +23,7 @@ def ranked_by_links(causes: Sequence[Candidate], database: Database) -> list[Can
 def at_most(candidate: Candidate) -> Candidate:
     """`candidate` with the probability that its link allows."""
     if is_guessed(candidate):
-        return moved(candidate, min(candidate.probability, GUESSED_MAX_PROBABILITY), GUESSED)
+        return moved(candidate, min(candidate.probability, GUESSED_MAX_PROBABILITY), LAST_OF_SEVERAL)
     limit = UNKNOWN_OWNER_MAX_PROBABILITY if candidate.linked_only_by else 1.0
     return moved(candidate, min(candidate.probability, limit), UNKNOWN_OWNER)
 
