@@ -287,12 +287,13 @@ def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround
 
 def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof], told: Sequence[Observation]) -> str:
     """The title of `cause`, which has others where only slower steps show it, or where another cause explains it; that of the
-    event itself where its first record has one."""
+    event itself where its first record or message has one."""
     if told and (own := told[0].fields.get(EVENT_TITLE)):
         return str(own)
     if cause.as_slow_down and shows_slow_down(facts, proofs):
         return cause.as_slow_down
-    return cause.title if role != "symptom" else cause.as_consequence or cause.title
+    title = cause.title_of(told[0].kind) if told else cause.title
+    return title if role != "symptom" else cause.as_consequence or title
 
 
 def _facts_and_proofs(
