@@ -29,6 +29,7 @@ from forensics.readers.capture.own_message import resolve_told
 from forensics.readers.events import to_events
 from forensics.readers.fold import fold_records
 from forensics.readers.python.exception_words import read_exceptions
+from forensics.readers.python.quoted_source import Quotes
 from forensics.readers.torch.nccl_watchdog import merge_nccl_timeouts
 
 
@@ -100,7 +101,7 @@ def outcomes() -> dict[str, tuple[str, ...]]:
 def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Observation]:
     """The events of one source, in order of line. `knowledge`: the database, with the cause that each outcome proves. `warn`: is
     called with a Warning for each place where a parser failed; without it, the parser's exception is raised."""
-    read_records = partial(_records, proves=knowledge.records, warn=warn)
+    read_records = partial(_records, quotes=Quotes(scan), proves=knowledge.records, warn=warn)
     found = {k: read_records(_parser(k), scan.regions[k]) for k in _kinds() if scan.regions.get(k)}
     found = resolve_told(found, knowledge)
     if "xid" in found:
@@ -114,11 +115,13 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     return read_exceptions(to_events(scan, folded, knowledge.traits.get("worthless_result", ())), knowledge)
 
 
-def _records(parser: ModuleType, regions: Sequence[Region], proves: Records, warn: Warn | None) -> list[Record]:
+def _records(parser: ModuleType, regions: Sequence[Region], quotes: Quotes, proves: Records, warn: Warn | None) -> list[Record]:
     records: list[Record] = []
     past = 0
+    texts = [text.lower() for trigger in _triggers_of(parser) for text in with_texts(trigger).anchors]
     for region in sorted(regions, key=lambda r: r.number):
-        if region.number <= past:  # it is inside the previous record
+        # it is inside the previous record, or code
+        if region.number <= past or quotes.hold_all(region.line, texts, region.lines()):
             continue
         one = _record(parser, region, warn)
         if one:

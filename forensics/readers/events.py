@@ -14,7 +14,7 @@ from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan,
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record, typed_fields
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import is_code_of_frame, is_quoted_source, is_text_in_code
+from forensics.readers.python.quoted_source import Quotes, is_code_of_frame
 from forensics.readers.words import continued_lines
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -31,7 +31,9 @@ NOT_OF_FILES = {
 def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ()) -> list[Observation]:
     """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record.
     `by_values`: the causes of which printed numbers tell."""
-    hits, silenced = _without_noise([kept for hit in scan.hits if (kept := _as_printed(hit, hit.cause in by_values)) is not None])
+    quotes = Quotes(scan)
+    printed = (_as_printed(hit, quotes, hit.cause in by_values) for hit in scan.hits)
+    hits, silenced = _without_noise(filter(None, printed))
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
@@ -47,16 +49,15 @@ def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ())
     return sorted(events, key=lambda e: (e.line, e.kind))
 
 
-def _as_printed(hit: Hit, by_value: bool = False) -> Hit | None:
+def _as_printed(hit: Hit, quotes: Quotes, by_value: bool = False) -> Hit | None:
     """`hit` in the first line that is no source code; None if there is none. `by_value`: code names values, and prints none."""
     if hit.cause == HEALTHY:
         return hit
     around = hit.region.lines()
-    line = Line(hit.line, hit.text)
-    is_code = by_value and is_code_of_frame(line, around)
-    if not (is_code or is_quoted_source(line, around) or is_text_in_code(line, hit.span, around)):
+    line, matched = Line(hit.line, hit.text), hit.text[slice(*hit.span)]
+    if not (quotes.holds(line, hit.span, around) or (by_value and is_code_of_frame(line, around))):
         return hit
-    printed = [line for line in hit.also if not is_quoted_source(line, around)]
+    printed = [x for x in hit.also if not quotes.hold_all(x, [matched.lower()], around)]
     if not printed:
         return None
     region = Region(hit.source, printed[0].number, printed[0].text)

@@ -11,7 +11,7 @@ from forensics.readers.base import parse_lines
 from forensics.readers.kernel import dump
 from forensics.readers.python import syntax_error
 from forensics.readers.python.own_words import own_words
-from forensics.readers.python.quoted_source import is_quoted_source, list_end, message_end
+from forensics.readers.python.quoted_source import list_end, message_end, quoted_parts
 from forensics.scan import scan
 from tests.conftest import text_source
 from tests.readers.regions import regions
@@ -57,8 +57,9 @@ E       assert 2 == 3
 def test_code_that_did_not_run_is_source(text: str, label: str) -> None:
     rows = lines("\n".join(label + row for row in text.splitlines()))
     ran = next(row for row in rows if any(mark in row.text for mark in ("--> ", "❱", ">       assert")))
-    assert is_quoted_source(rows[1], rows)
-    assert not is_quoted_source(ran, rows)
+    near = {row.number: unlabelled(row.text) for row in rows}
+    assert quoted_parts(rows[1], near) == [(0, len(rows[1].text))]
+    assert quoted_parts(ran, near) == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_code_that_did_not_run_is_source(text: str, label: str) -> None:
 )
 def test_other_numbered_or_indented_lines_are_no_source(text: str) -> None:
     rows = lines(text)
-    assert not any(is_quoted_source(row, rows) for row in rows)
+    assert not any(quoted_parts(row, {row.number: row.text for row in rows}) for row in rows)
 
 
 def test_a_message_that_is_quoted_and_printed_stays_where_it_is_printed(

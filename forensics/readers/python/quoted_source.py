@@ -25,14 +25,14 @@ failed, or as a program that was printed.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from forensics.core import lazy
 from forensics.core.shapes import ShapeTest
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import unlabelled
+from forensics.line_formats import parse_prefix, unlabelled
 from forensics.model import Line, Observation, Scan
 from forensics.readers.base import Block, ParsedLine, sampled_blocks
 
@@ -94,23 +94,98 @@ def _is_beyond(row: ParsedLine, wrapper: tuple[str, ...]) -> bool:
 
 
 PATTERNS = patterns_of("quoted source")
-MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
+MAX_STATEMENT_LINES = 40  # of one statement below its frame: later Pythons quote all of them, with marks, or with their values
+MAX_BOX_ROWS = 1000  # of Rich's box: a hundred frames with seven rows each
 NBCLIENT_ERROR = b"An error occurred while executing the following cell"
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
 
-def is_quoted_source(line: Line, around: Sequence[Line]) -> bool:
-    """Is `line` code that a traceback quotes, and not the line that ran? `around`: its neighbours, and `line` itself."""
-    rows = {row.number: unlabelled(row.text) for row in around}
-    return _numbered(line.number, rows) or _of_pytest(line.number, rows)
+class Quotes:
+    """Which parts of the lines of a log are code that it quotes, and no message: a traceback around the line that ran, a compiler
+    above its marks, a warning below itself, a stack with the values of arguments, a shell that traces what it runs."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.blocks = sampled_blocks(scan)
+        self.starts = [block.first for block in self.blocks]
+        self.rows = [_Rows(block, _said) for block in self.blocks]
+
+    def holds(self, line: Line, span: tuple[int, int], around: Sequence[Line]) -> bool:
+        """Is a part of `span` in `line` such code? `around`: its neighbours, for a line that is not in the sample."""
+        return _overlaps(span, self._parts(line, around))
+
+    def hold_all(self, line: Line, texts: Sequence[str], around: Sequence[Line]) -> bool:
+        """Does one of `texts`, which are in lower case, stand in `line`, and only in such code?"""
+        parts, own = self._parts(line, around), line.text.lower()
+        found = ((at, at + len(text)) for text in texts for at in _places(text, own))
+        return bool(parts) and any(text in own for text in texts) and all(_overlaps(span, parts) for span in found)
+
+    def _parts(self, line: Line, around: Sequence[Line]) -> list[tuple[int, int]]:
+        return quoted_parts(line, self._near(line, around))
+
+    def _near(self, line: Line, around: Sequence[Line]) -> Mapping[int, str]:
+        at = bisect_right(self.starts, line.number) - 1
+        if at >= 0 and line.number < self.starts[at] + len(self.blocks[at].rows):
+            return self.rows[at]
+        return {row.number: _said(row.text) for row in around}
 
 
-def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -> bool:
-    """Are the characters of `span` a part of a text in the statement that a frame of a traceback quotes?"""
-    literals = (found.span() for found in PATTERNS.literal.finditer(line.text))
-    if not any(start <= span[0] and span[1] <= end for start, end in literals):
+def _overlaps(span: tuple[int, int], parts: Sequence[tuple[int, int]]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in parts)
+
+
+def _places(text: str, own: str) -> Iterator[int]:
+    at = own.find(text)
+    while at >= 0:
+        yield at
+        at = own.find(text, at + 1)
+
+
+def _said(text: str) -> str:
+    """`text` without its labels, the time in front of it, and what Python draws beside the rows of an exception group."""
+    said = unlabelled(text)
+    prefix = parse_prefix(said)
+    return PATTERNS.drawn.sub("", prefix.message if prefix.stamp else said, count=1)
+
+
+def quoted_parts(line: Line, rows: Mapping[int, str]) -> list[tuple[int, int]]:
+    """The parts of `line` that are quoted code, or a text or a comment in the statement that ran. `rows`: its neighbours."""
+    own = _said(line.text)
+    if _is_beside_what_ran(line.number, own, rows):
+        return [(0, len(line.text))]
+    if not _is_statement(line.number, own, rows):
+        return []
+    shift = len(line.text) - len(own)
+    return [(found.start() + shift, found.end() + shift) for found in PATTERNS.text_in_code.finditer(own)]
+
+
+def _is_beside_what_ran(at: int, own: str, rows: Mapping[int, str]) -> bool:
+    """Is it all code: a row beside the one that ran, a further row below a frame, or a command that a shell traces?"""
+    below = _rows_below_frame(at, rows)
+    traced = PATTERNS.traced_command.match(own) is not None
+    return traced or below > 1 or _numbered(at, rows) or _of_pytest(at, rows) or _in_box(at, own, rows)
+
+
+def _is_statement(at: int, own: str, rows: Mapping[int, str]) -> bool:
+    """Is it the statement that ran, or a frame with the values of its arguments?"""
+    above, below = rows.get(at - 1, ""), rows.get(at + 1, "")
+    numbered = PATTERNS.numbered.match(own)
+    alone = (PATTERNS.pytest_mark, PATTERNS.call_with_values, PATTERNS.code_head)
+    if (numbered and numbered["mark"]) or any(form.match(own) for form in alone):
+        return True
+    if own[:1].isspace() and PATTERNS.warning_head.search(above):
+        return True
+    julia = PATTERNS.julia_place.match(below) and PATTERNS.julia_call.match(own)
+    return _rows_below_frame(at, rows) == 1 or PATTERNS.marks.match(below) is not None or julia is not None
+
+
+def _in_box(at: int, own: str, rows: Mapping[int, str]) -> bool:
+    """Is it a row of the box in which Rich draws a traceback, other than one that ran? The message stands below the box."""
+    numbered = PATTERNS.numbered.match(own)
+    if not PATTERNS.box_row.match(own) or (numbered and numbered["mark"]):
         return False
-    return _below_frame(line.number, {row.number: unlabelled(row.text) for row in around})
+    above = (rows.get(number, "") for number in range(at - 1, at - 1 - MAX_BOX_ROWS, -1))
+    head = next((row for row in above if not PATTERNS.box_row.match(row)), "")
+    return PATTERNS.box_head.match(head) is not None
 
 
 def is_code_of_frame(line: Line, around: Sequence[Line]) -> bool:
@@ -124,7 +199,14 @@ def _numbered(at: int, rows: Mapping[int, str]) -> bool:
     own = PATTERNS.numbered.match(rows.get(at, ""))
     if own is None or own["mark"]:
         return False
-    return any(_reaches_mark(at, int(own["number"]), way, rows) for way in (-1, 1))
+    return any(_reaches_mark(at, int(own["number"]), way, rows) for way in (-1, 1)) or _reaches_head(at, rows)
+
+
+def _reaches_head(at: int, rows: Mapping[int, str]) -> bool:
+    """Do numbered rows without a mark lead up to the file and the function whose code they are?"""
+    above = (rows.get(number, "") for number in range(at - 1, at - MAX_SOURCE_ROWS, -1))
+    head = next((row for row in above if not PATTERNS.numbered.match(row)), "")
+    return PATTERNS.code_head.match(head) is not None
 
 
 def _reaches_mark(at: int, last: int, way: int, rows: Mapping[int, str]) -> bool:
@@ -192,15 +274,15 @@ def _lines_of_cells(block: Block) -> Iterator[int]:
 class _Rows(dict[int, str]):
     """The lines of a block by their numbers, decoded where they are asked for."""
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
+    def __init__(self, block: Block, said: Callable[[str], str] = unlabelled) -> None:
+        self.block, self.said = block, said
 
     def get(self, number: int, default: str = "") -> str:  # type: ignore[override]
         at = number - self.block.first
         if not 0 <= at < len(self.block.rows):
             return default
         if number not in self:
-            self[number] = unlabelled(decode_line(self.block.rows[at]))
+            self[number] = self.said(decode_line(self.block.rows[at]))
         return self[number]
 
 
@@ -219,14 +301,20 @@ def _is_code(at: int, rows: Mapping[int, str]) -> bool:
 
 def _below_frame(at: int, rows: Mapping[int, str]) -> bool:
     """Is it a part of the statement below a frame of a traceback?"""
-    indent = _indent(rows.get(at, ""))
+    return _rows_below_frame(at, rows) > 0
+
+
+def _rows_below_frame(at: int, rows: Mapping[int, str]) -> int:
+    """How many rows below a frame of a traceback it stands, as a part of the statement there; 0 for any other row."""
+    least = _indent(rows.get(at, ""))
     for number in range(at - 1, at - 1 - MAX_STATEMENT_LINES, -1):
         row = rows.get(number, "")
         if frame := PATTERNS.frame_row.match(row):
-            return len(frame["indent"]) < indent
+            return at - number if len(frame["indent"]) < least else 0
         if not row.startswith("  "):
-            return False
-    return False
+            return 0
+        least = min(least, _indent(row))
+    return 0
 
 
 def _beside_statement(at: int, way: int, rows: Mapping[int, str]) -> bool:

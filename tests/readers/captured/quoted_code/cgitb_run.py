@@ -1,0 +1,4 @@
+import cgitb
+cgitb.enable(format="text")
+from fit import fit
+fit({})

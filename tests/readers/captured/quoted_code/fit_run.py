@@ -1,0 +1,2 @@
+from fit import fit
+fit({})

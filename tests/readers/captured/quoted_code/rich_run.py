@@ -1,0 +1,4 @@
+import rich.traceback
+rich.traceback.install(show_locals=True)
+from fit import fit
+fit({})
