@@ -200,6 +200,7 @@ def _finding(
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons, diagnosis.verdict == "crash")
         known |= _reason_place(facts, proofs, diagnosis.verdict == "crash")
+    known |= _service(proofs, context) if first else {}
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
@@ -236,6 +237,12 @@ def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context
     stands = {n: v for n, v in standing_facts(facts, context.threads).items() if n not in facts} if STALLS in cause.traits else {}
     stands |= growth_facts(cause.id, facts, context)
     return stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks) | stands
+
+
+def _service(proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
+    """The service of docker compose that wrote the first line of evidence."""
+    service = context.services.get(proofs[0].source) if proofs else None
+    return {"service": service} if service else {}
 
 
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:

@@ -94,6 +94,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         activations=failed_activations(scans),
         saved=saved_files(scans),
         limits=job_limits(scans),
+        services={s.source.name: s.source.service for s in scans if s.source.service},
         node_of=lambda name: next((node_of_job(s) for s in scans if s.source.name == name), ""),
     )
 

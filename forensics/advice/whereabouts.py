@@ -46,7 +46,7 @@ LAST_FACTS = {
 }  # they name a thing, not a place
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
-OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
+OWNER_FACTS = ("pod", "container", "unit", "service")  # facts that name the owner of the processes
 TOLD_POD = "told_pod"  # a pod in words, with how its container ended
 HOST_FACTS = ("node", "host")  # the node that a message names stands before the host that printed it
 RANK_FACTS = ("rank", "culprit_rank", "culprit_ranks", "missing_ranks", "reporters")  # one of them may run on any node of the job

@@ -173,8 +173,9 @@ class JobContext(Struct, frozen=True):
     the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
     for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
     `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
-    a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken. `packages`:
-    the releases of Python packages. `growth`: series of memory that grew to the end of the last attempt, strong ones first.
+    a log name, by the name of the log. `services`: of docker compose, by the name of the log. `threads`: where the
+    threads of a process stood when its stacks were taken. `packages`: the releases of Python packages. `growth`: series
+    of memory that grew to the end of the last attempt, strong ones first.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -194,6 +195,7 @@ class JobContext(Struct, frozen=True):
     reached: Habit | None = None
     elapsed_s: float = 0.0
     node_of: Callable[[str], str] = lambda _name: ""
+    services: Mapping[str, str] = MappingProxyType({})
     threads: tuple[ThreadPlace, ...] = ()
     packages: Mapping[str, str] = MappingProxyType({})
     growth: tuple[Observation, ...] = ()

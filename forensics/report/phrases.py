@@ -9,7 +9,7 @@ from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
 from forensics.model.answers import LOST_NUMBERS, NO_SIGNATURE
-from forensics.model.logs import NO_ZONE
+from forensics.model.logs import NO_ZONE, OF_SERVICES
 from forensics.model.ranks import OddRank, process_text
 
 VERDICTS = {
@@ -358,8 +358,12 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
 
 
 def lines_read(source: SourceSummary) -> str:
-    """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file."""
-    return with_noun(source.lines, "line") + (" of output" if source.format == "notebook" else "")
+    """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file; of what
+    docker compose prints those of one service."""
+    service = source.name.rpartition("!")[2] if source.format == OF_SERVICES else ""
+    return with_noun(source.lines, "line") + (
+        " of output" if source.format == "notebook" else f" of {service}" if service else ""
+    )
 
 
 def kind_of_source(source: SourceSummary) -> str:
