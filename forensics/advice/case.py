@@ -48,7 +48,12 @@ EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 LINE_TO_TEACH = "line_to_teach"  # the place of a line of failure that no signature knows: `logs/build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
-SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_saved_place", "saved_files"
+SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES, RESUMED_PLACE = (
+    "last_saved",
+    "last_saved_place",
+    "saved_files",
+    "resumed_place",
+)
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 INSTALLED = "installed"  # the packages that the log names with their releases, one a line: `torch 2.4.0`
@@ -81,6 +86,8 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         last = context.saved[-1]
         known |= {LAST_SAVED: last.text, LAST_SAVED_PLACE: last.place}
         known |= {SAVED_FILES: ", ".join(h.text for h in context.saved[-MAX_SAVED_FILES:])}
+    if context.resumed:
+        known[RESUMED_PLACE] = context.resumed.place
     if context.profiled:
         known |= {"profiled": context.profiled.place, "profiled_code": context.profiled.text}
         known["profiled_bytes"] = int(context.profiled.value or 0)
