@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from forensics.advice.case import (
     EARLIER_CAUSES,
+    LINE_TO_TEACH,
     NAMED_PLACE,
     POSSIBLE_SIGN,
     REASON_PLACE,
@@ -164,8 +165,9 @@ def open_questions(
     shown = found[0]
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
-    if not first.owned:
-        asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, failure_test(database))
+    facts |= line_to_teach(shown.evidence, failure_test(database))
+    if LINE_TO_TEACH in facts or not first.owned:
+        asked = (*UNPROVEN[: None if not first.owned else 1], *asked)
     elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)

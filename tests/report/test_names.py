@@ -335,6 +335,8 @@ def test_how_a_login_went_is_no_name(said: str) -> None:
     assert Names.among((), [said]).stand_ins == {}
 
 
-@pytest.mark.parametrize("said", ["login: {}", "login=gina", "login as {}", "machine host login {} password x", "logged in as {}"])
+@pytest.mark.parametrize(
+    "said", ["login: {}", "login=gina", "login as {}", "machine host login {} password x", "logged in as {}"]
+)
 def test_who_logged_in_is_one(said: str) -> None:
     assert Names.among((), [said.format("gina")]).stand_ins == {"gina": "user-1"}
