@@ -165,7 +165,8 @@ def open_questions(
     shown = found[0]
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
-    facts |= line_to_teach(shown.evidence, failure_test(database))
+    if not first.owned or database.causes[first.cause].fallback:
+        facts |= line_to_teach(shown.evidence, failure_test(database))
     if LINE_TO_TEACH in facts or not first.owned:
         asked = (*UNPROVEN[: None if not first.owned else 1], *asked)
     elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
