@@ -59,8 +59,12 @@ LINE_PREFIXES = lazy.regex(
 # `df = f(x)`, `print(x)`, `with a:`, `import a`; a shell's assignment has no blanks
 PYTHON_STATEMENT = lazy.regex(
     r"(?!.*; do\b)(?:[A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:, [a-z_]\w*)* [-+*/]?= |[A-Za-z_][\w.]*\(|import \w+(?:[;,]|$)"
-    r"|(?:with|for|assert|if not|from) .*[\w)\]:]$)"
+    r"|(?:with|for|assert|if not|from) .*[\w)\]:]$|[\[(@][\w(\[]|[A-Za-z_][\w.]*\[[^\]]+\](?:[.\[]\S*)?$"
+    r"|(?:def|class|return|del|raise) \w|return \{|if [^;]*: |\w+ [+*@] \w)"
 )
+# An option, a directive, a line of a notebook's cell, a line of YAML, JSON or SQL, a setting of a program: nobody types it alone.
+NO_COMMAND = lazy.regex(r"--?[A-Za-z]|[#%!\"]|SET |[\w./-]+: |\w+=[{\[(]|\w+(?:\.\w+)+=")
+COMMENT_BEHIND = "   #"
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
@@ -372,8 +376,11 @@ def kind_of_source(source: SourceSummary) -> str:
 
 
 def prompt(command: str) -> str:
-    """What stands before a command: `$ ` for a shell, `>>> ` for a statement of Python."""
-    return ">>> " if PYTHON_STATEMENT.match(command) else "$ "
+    """What stands before a command: `$ ` for a shell, `>>> ` for a statement of Python, nothing for what is put into a file or
+    behind a command."""
+    if NO_COMMAND.match(command):
+        return ""
+    return ">>> " if PYTHON_STATEMENT.match(command.partition(COMMENT_BEHIND)[0]) else "$ "
 
 
 def link_text(link: str) -> str:
