@@ -136,3 +136,18 @@ def test_advice_is_on_the_process_that_is_told_not_on_one_killed_hours_before(
     first = analyze(dmesg=kills).causes[0]
     assert first.facts["task"] == told
     assert any("loader workers" in a.action for a in first.remediations) == workers
+
+
+def test_who_sent_a_signal_is_told_where_a_capture_names_it(analyze: Callable[..., Report]) -> None:
+    mark = "[2026-12-01T04:46:00.705909+00:00] forensics run: "
+    log = (
+        f"{mark}signal 15 (SIGTERM) was sent to pid 31446 (python) by pid 31439 (guard.sh): sh /opt/guard.sh\n"
+        f"{mark}the command, pid 31446 (python), was ended by signal 15 (SIGTERM) after 1.9 s\n"
+    )
+    first = analyze(job_log=log).causes[0]
+    assert first.id == "stopped.user"
+    assert first.summary == (
+        "guard.sh (pid 31439) sent SIGTERM to python (pid 31446). What sent it was started as `sh /opt/guard.sh`."
+    )
+    assert sum(a.action.startswith("If this was you") for a in first.remediations) == 1
+    assert any("31439" in a.action for a in first.remediations)
