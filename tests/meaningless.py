@@ -173,6 +173,10 @@ PROSE = re.compile(rb"^(?![>#|])(?:[^\s=|]{1,40} ){4,}[^\s=|]{1,40}$")
 WORD = re.compile(rb"[a-z]{3,}")
 
 
+def _colours(_name: str, data: bytes) -> bytes:
+    return b"\n".join(b"\x1b[31m" + line + b"\x1b[0m" if line else line for line in data.split(b"\n"))
+
+
 def _blanks(_name: str, data: bytes) -> bytes:
     """A second blank between two words in the middle of each line of a logger that tells neither of trouble nor of an end.
 
@@ -263,6 +267,42 @@ def _journal(t: datetime) -> str:
     return f"{t:%b %d %H:%M:%S} gpu-7 train.sh[4711]: "
 
 
+def _github(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}0Z "
+
+
+def _gitlab(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}Z 01O "
+
+
+def _jenkins(t: datetime) -> str:
+    return f"[{t:%Y-%m-%dT%H:%M:%S}.{t.microsecond // 1000:03d}Z] "
+
+
+def _grafana(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S}.{t.microsecond // 1000:03d}Z\t"
+
+
+def _ts(t: datetime) -> str:
+    return f"{t:%b %d %H:%M:%S} "
+
+
+def _time_in_brackets(t: datetime) -> str:
+    return f"[{t:%Y-%m-%d %H:%M:%S}] "
+
+
+def _date_and_time(t: datetime) -> str:
+    return f"{t:%Y-%m-%d %H:%M:%S} "
+
+
+def _epoch(t: datetime) -> str:
+    return f"{t.timestamp():.6f} "
+
+
+def _cloudwatch(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}+00:00 train/default/0a1b2c3d4e5f60718293a4b5c6d7e8f9 "
+
+
 WRAPPERS: dict[str, Change] = {
     "compose": _prefixed(_always("trainer-1  | ")),
     "kubectl": _prefixed(_always("[pod/train-0/main] ")),
@@ -275,6 +315,16 @@ WRAPPERS: dict[str, Change] = {
     "docker": _prefixed(_stamped(_docker), hosts=False),
     "cri": _prefixed(_stamped(_cri), hosts=False),
     "journalctl": _prefixed(_stamped(_journal), hosts=False),
+    "stern": _prefixed(_always("trainer-0 main "), hosts=False),
+    "github": _prefixed(_stamped(_github), hosts=False),
+    "gitlab": _prefixed(_stamped(_gitlab), hosts=False),
+    "jenkins": _prefixed(_stamped(_jenkins), hosts=False),
+    "grafana": _prefixed(_stamped(_grafana), hosts=False),
+    "cloudwatch": _prefixed(_stamped(_cloudwatch), hosts=False),
+    "ts": _prefixed(_stamped(_ts), hosts=False),
+    "time in brackets": _prefixed(_stamped(_time_in_brackets), hosts=False),
+    "date and time": _prefixed(_stamped(_date_and_time), hosts=False),
+    "epoch": _prefixed(_stamped(_epoch), hosts=False),
 }
 CHANGES: dict[str, Change] = {
     "host": _renamed(_hosts, _other_name),
@@ -286,6 +336,7 @@ CHANGES: dict[str, Change] = {
     "crlf": _of_texts(_crlf),
     "empty lines": _of_texts(_empty_lines),
     "blanks": _of_texts(_blanks),
+    "colours": _of_texts(_colours),
     **WRAPPERS,
 }
 

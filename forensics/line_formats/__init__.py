@@ -25,7 +25,7 @@ MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur tw
 MAX_PREFIXES = 6  # of one line
 MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try all digits takes as long as reading some thousand
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
-MIN_SHARE = 0.1  # chosen by hand: of the lines of a program's log, that have its format
+MIN_SHARE_OF_FORMAT = 0.1  # chosen by hand: of the lines of a program's log, that have its format
 MIN_SHARE_OF_HOST = 0.4  # of 292 hosts' logs all have 0.5 or more, a workflow's log with a few such lines has 0.15
 MAX_KEPT_LINES = 16_384  # whose prefixes are kept: the ends of the sources that are read in turns
 
@@ -304,7 +304,7 @@ def recognise(lines: Sequence[Line]) -> str:
     continued = names[""] and sum(1 for line in lines if line.text[:1] in (" ", "\t") and not line.text.isspace())
     begun = texts - min(continued, names.pop("", 0))
     is_host = sum(c for name, c in names.items() if name.startswith(HOST_FORMATS)) >= begun * MIN_SHARE_OF_HOST
-    frequent = (name for name, c in names.most_common() if c >= texts * MIN_SHARE)
+    frequent = (name for name, c in names.most_common() if c >= texts * MIN_SHARE_OF_FORMAT)
     return next((name for name in frequent if is_host or not name.startswith(HOST_FORMATS)), "plain")
 
 

@@ -32,7 +32,7 @@ from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import HOST_FORMATS, peeled
+from forensics.line_formats import HOST_FORMATS, parse_prefix, peeled
 from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, EntityKind, LaneKind
 from forensics.readers.base import sampled_blocks
@@ -113,7 +113,8 @@ def supervised_entity(raw: bytes) -> tuple[str, str] | None:
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} +"
+    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? )[\w.:-]{1,80} +"
+    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): )"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL_PREFIX = lazy.regex(
@@ -122,6 +123,9 @@ KERNEL_PREFIX = lazy.regex(
 )
 RANK_PREFIX = lazy.regex(
     rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>"
+)
+TIME_IN_FRONT = lazy.regex(
+    rb"[\[(<]?(?:[A-Z][a-z]{2} [ \d]\d )?[\d:.,/ T+-]{8,40}(?:Z|UTC)?[\])>]?(?: std(?:out|err) [FP])?[ \t|:-]{0,4}"
 )
 SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?![\w<]+(?:::|>))(?=\D)")  # ` 3: core::panicking::panic` is a frame of Rust's
 RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
@@ -169,7 +173,21 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
         inner = _key_of(said.encode("utf-8", "replace"), False)
         if inner is not None and not (key and inner[0] == "rank"):
             return inner
-    return key
+    return key or _rank_behind_prefixes(raw[:MAX_LABELLED_BYTES])
+
+
+def _rank_behind_prefixes(raw: bytes) -> LaneKey | None:
+    """The rank that stands behind the time or the label of a collector: `2026-01-05T10:11:12Z [rank1]: KeyError`.
+
+    Any digits are a time: a lane is found by the shape of a line, in which each is 0.
+    """
+    found = RANK_PREFIX.search(raw)
+    if found is None:
+        return None
+    if TIME_IN_FRONT.fullmatch(raw, 0, found.start()):
+        return ("rank", raw[slice(*found.span(found.lastindex or 0))].decode())
+    rank = parse_prefix(decode_line(raw)).rank
+    return None if rank is None else ("rank", str(rank))
 
 
 def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:

@@ -27,7 +27,7 @@ from forensics.sources.texts import decoded_source
 MAX_SPLIT_BYTES = 64 << 20  # chosen by hand: of a longer text the parts stay together
 MIN_OWN_LINES = 3  # chosen by hand: the command that was typed and a blank line are no log
 NAME_LINE, NAMESPACE_LINE, EVENTS_LINE = b"Name: ", b"Namespace: ", b"Events:"
-KEY_LINE = lazy.regex(rb"[A-Z][A-Za-z]*(?:[ -][A-Z][A-Za-z]*){0,4}:(?:\s|$)")
+TOP_KEY_LINE = lazy.regex(rb"[A-Z][A-Za-z]*(?:[ -][A-Z][A-Za-z]*){0,4}:(?:\s|$)")
 
 
 def may_have_descriptions(head: bytes) -> bool:
@@ -84,4 +84,4 @@ def _of_descriptions(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, 
 def _continues(line: bytes, has_events: bool) -> bool:
     if line.startswith(NAME_LINE):
         return False
-    return not line.strip() or line[:1] in b" \t" or (not has_events and KEY_LINE.match(line) is not None)
+    return not line.strip() or line[:1] in b" \t" or (not has_events and TOP_KEY_LINE.match(line) is not None)
