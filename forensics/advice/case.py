@@ -87,8 +87,8 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         last = context.saved[-1]
         known |= {LAST_SAVED: last.text, LAST_SAVED_PLACE: last.place}
         known |= {SAVED_FILES: ", ".join(h.text for h in context.saved[-MAX_SAVED_FILES:])}
-    if context.resumed:
-        known[RESUMED_PLACE] = context.resumed.place
+        if (begun := context.resumed) and begun.source == last.source and begun.line < last.line:
+            known[RESUMED_PLACE] = begun.place
     if context.profiled:
         known |= {"profiled": context.profiled.place, "profiled_code": context.profiled.text}
         known["profiled_bytes"] = int(context.profiled.value or 0)

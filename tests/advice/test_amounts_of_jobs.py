@@ -136,6 +136,12 @@ def test_a_run_that_resumes_is_only_started_again(tmp_path: Path, resumes: str, 
     assert "times as long" not in told  # the pace since the first epoch is not that of this run
 
 
+def test_what_is_loaded_behind_the_last_save_is_no_sign_of_a_run_that_resumes(tmp_path: Path) -> None:
+    tested = "Restoring states from the checkpoint path at runs/7/best.ckpt"
+    found = first(tmp_path, f"{EPOCHS}saved runs/7/best.ckpt\n{tested}\n{LIMIT}\n")
+    assert found.remediations[0].action.startswith("Start again from runs/7/best.ckpt")
+
+
 def test_a_longer_limit_is_one_beside_the_limit_that_was_reached(tmp_path: Path) -> None:
     (tmp_path / "sacct.txt").write_text("JobID|State|Timelimit|Elapsed\n4712|TIMEOUT|01:00:00|01:00:08\n")
     (tmp_path / "slurm-4712.out").write_text(f"step 1 loss 2.31\nstep 2 loss 1.71\n{LIMIT}\n")

@@ -23,6 +23,7 @@ from tests.conftest import text_source
         ("wrote checkpoint out/last.safetensors", "out/last.safetensors"),
         ("saved plots/epoch_3/loss.png", ""),
         ("saved features.pt", ""),
+        ("INFO retrieval.model:on_predict_epoch_end:521 - predictions saved to test_3.pkl", ""),
     ],
 )
 def test_what_was_saved(text: str, name: str) -> None:
