@@ -203,7 +203,6 @@ def _finding(
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons, diagnosis.verdict == "crash")
         known |= _reason_place(facts, proofs, diagnosis.verdict == "crash")
-    known |= _service(proofs, context) if first else {}
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
@@ -236,9 +235,10 @@ def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContex
 
 
 def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
-    """What stacks, tables and series of the logs tell of the first cause."""
+    """What stacks, tables, series and the name of the log tell of the first cause."""
     stands = {n: v for n, v in standing_facts(facts, context.threads).items() if n not in facts} if STALLS in cause.traits else {}
     stands |= growth_facts(cause.id, facts, context)
+    stands |= _service(proofs, context)
     return stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks) | stands
 
 
