@@ -113,8 +113,8 @@ def supervised_entity(raw: bytes) -> tuple[str, str] | None:
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? )[\w.:-]{1,80} +"
-    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): )"
+    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? |\d{4}-\d\d-\d\d )[\w.:-]{0,79}[\w.-] +"
+    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): |\d{1,4}[-:])"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL_PREFIX = lazy.regex(
