@@ -29,7 +29,7 @@ from forensics.decision.mere_status import own_reason_first
 from forensics.model import Line
 from forensics.model.answers import LOST_NUMBERS
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
-from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier, what_ended
 from forensics.readers.capture.own_message import OWN_MESSAGE
 from forensics.readers.lanes.line_classes import exit_status, is_error_record, is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
@@ -280,7 +280,7 @@ def last_position(
     """
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
     lane = own[0].lane if own and all(o.lane is own[0].lane for o in own) else decisive
-    if own and lane and (proven := _proven_end(owned, own, lane)):
+    if own and lane and (proven := _proven_end(owned, own, lane, database)):
         return lane, proven, MAX_BAD_IF_FINISHED, PROVEN_END
     if own and lane and (over := lane.closing):
         if all(_only_warned(o, lane, over.number) for o in own):
@@ -318,14 +318,20 @@ def _went_on_to(over: int, o: OwnedObservation, lane: Lane, database: Database) 
     )
 
 
-def _proven_end(owned: Sequence[OwnedObservation], own: Sequence[OwnedObservation], lane: Lane) -> Line | None:
-    """The line with which a runner proves that nothing failed in the end, behind all of `own` and with no trouble behind it."""
+def _proven_end(
+    owned: Sequence[OwnedObservation], own: Sequence[OwnedObservation], lane: Lane, database: Database
+) -> Line | None:
+    """The line with which a runner proves that nothing failed in the end, behind all of `own` and with no trouble behind it.
+
+    A runner of tests proves nothing of a program that had counted steps before it failed."""
     last = max(o.observation.last_line for o in own)
+    counted = 0 < lane.first_position < last
     for o in reversed(owned):
         seen, after = o.observation, o.aftermath
         proves = seen.cause == HEALTHY and seen.weight == "proof" and o.owner == "mine" and o.lane is lane
-        near = not after.trouble and after.lines_after <= MAX_LINES_BEHIND_PROOF
-        if proves and near and seen.last_line > last and all(x.lane is lane for x in own):
+        near = not after.trouble and after.lines_after <= MAX_LINES_BEHIND_PROOF and seen.last_line > last
+        speaks = what_ended(seen, database) == "job" or not counted
+        if proves and near and speaks and all(x.lane is lane for x in own):
             return Line(seen.last_line, next((p.text for p in seen.proofs if p.line == seen.last_line), seen.proofs[0].text))
     return None
 

@@ -184,6 +184,7 @@ class _LaneRows:
             closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
             farewell=kind == "job" and says_farewell(self.rows, self.bits, next(reversed(self.start_rows()), 0)),
             failed_cell=self.failed_cell(),
+            first_position=self.course.first_position() if self._may_have_failed_at_work() else 0,
             starts_alike=bool(self.classes & TROUBLE) and starts_alike(self.rows, self.bits),
         )
 
@@ -311,7 +312,10 @@ class _LaneRows:
 
     def last_position(self) -> tuple[Line | None, bool]:
         """The line with the last position of the last attempt, None if none shows it; is it the end of what it counts?"""
-        return self.course.last_position() if self.classes & PROGRESS and self.classes & TROUBLE else (None, False)
+        return self.course.last_position() if self._may_have_failed_at_work() else (None, False)
+
+    def _may_have_failed_at_work(self) -> bool:
+        return bool(self.classes & PROGRESS and self.classes & TROUBLE)
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:

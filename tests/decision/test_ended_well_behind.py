@@ -106,4 +106,17 @@ def test_a_failure_behind_which_the_program_worked_on_and_finished(analyze: Anal
 )
 def test_a_runner_that_counts_what_failed_has_the_last_word(analyze: Analyze, last: str, verdict: str) -> None:
     log = "ERROR    trainer.ckpt:ckpt.py:91 could not write checkpoint: [Errno 28] No space left on device\n" + last
-    assert analyze(train_log=STEPS + log).verdict == verdict
+    assert analyze(train_log=log).verdict == verdict
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        ("============================== 2 passed in 4.71s ===============================\n", "crash"),
+        ("Ran 2 tests in 0.013s\n\nOK\n", "crash"),
+        ("INFO mlflow: run finished with status FINISHED\n", "no_crash"),
+    ],
+)
+def test_tests_that_passed_prove_nothing_of_a_training_before_them(analyze: Analyze, last: str, verdict: str) -> None:
+    assert analyze(train_log=STEPS + "RuntimeError: CUDA error: device-side assert triggered\n" + last).verdict == verdict
