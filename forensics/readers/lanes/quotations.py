@@ -12,6 +12,7 @@
 A block ends where its own form says so, and without its end none of it is one: what a program says behind it is its own.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -26,6 +27,7 @@ PATTERNS = patterns_of("quotations")
 BLOCK_MARKS = (b"diff --git ", b"commit ", b"```", b"end of ")
 HAS_MARK = ShapeTest(lambda shape: any(map(shape.lower().__contains__, BLOCK_MARKS)))
 FENCE = "```"
+END_WORDS = ("end of ", "End of ", "END OF ")
 MAX_QUOTED_ROWS = 2000  # chosen by hand: of one block between headings or fences
 
 
@@ -41,23 +43,29 @@ def quoted_lines(scan: Scan) -> frozenset[int]:
 
 def _blocks(rows: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The first row of each block, and the row behind its last one."""
+    ends = [i for i, row in enumerate(rows) if any(map(row.__contains__, END_WORDS)) and PATTERNS.end_heading.search(row)]
     at = 0
     while at < len(rows):
-        end = max(_end_of_samples(rows, at), _end_of_patch(rows, at), _end_of_history(rows, at), at)
+        end = max(_end_of_headed(rows, at, ends), _end_of_fenced(rows, at), _end_of_patch(rows, at), _end_of_history(rows, at))
         if end > at:
             yield at, end
         at = max(end, at + 1)
 
 
-def _end_of_samples(rows: Sequence[str], at: int) -> int:
-    """The row behind the texts of a model, whose heading or label is row `at`; 0 where there is none, or no end of them."""
-    if PATTERNS.heading.search(rows[at]):
-        ends = (i for i in range(at + 1, min(at + MAX_QUOTED_ROWS, len(rows))) if PATTERNS.end_heading.search(rows[i]))
-        return next((i + 1 for i in ends), 0)
-    if PATTERNS.label.search(parse_prefix(rows[at]).message) and rows[at + 1 : at + 2] and rows[at + 1].startswith(FENCE):
-        ends = (i for i in range(at + 2, min(at + MAX_QUOTED_ROWS, len(rows))) if rows[i].rstrip() == FENCE)
-        return next((i + 1 for i in ends), 0)
-    return 0
+def _end_of_headed(rows: Sequence[str], at: int, ends: Sequence[int]) -> int:
+    """The row behind the texts of a model whose heading is row `at`; 0 where it is none, or none of `ends`, their last rows, is
+    near."""
+    last = ends[i] if (i := bisect_right(ends, at)) < len(ends) else len(rows)
+    is_near = last < min(len(rows), at + MAX_QUOTED_ROWS)
+    return last + 1 if is_near and PATTERNS.heading.search(rows[at]) else 0
+
+
+def _end_of_fenced(rows: Sequence[str], at: int) -> int:
+    """The row behind the text of a model, between fences, whose label is row `at`; 0 where it is none, or the text has no end."""
+    if at + 1 >= len(rows) or not rows[at + 1].startswith(FENCE) or not PATTERNS.label.search(parse_prefix(rows[at]).message):
+        return 0
+    ends = (i for i in range(at + 2, min(at + MAX_QUOTED_ROWS, len(rows))) if rows[i].rstrip() == FENCE)
+    return next((i + 1 for i in ends), 0)
 
 
 def _end_of_patch(rows: Sequence[str], at: int) -> int:
