@@ -141,7 +141,7 @@ def stages_of(
     yield
     events = call_or_warn(lambda: readers.read(scanned, knowledge, warn), none, "its records", name, warn)
     yield
-    events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
+    events = call_or_warn(lambda: series.with_events(events, scanned, numbers, knowledge), events, "its series", name, warn)
     yield
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), list[ClockSample](), "its times", name, warn)
     yield

@@ -14,7 +14,13 @@ from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan,
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record, typed_fields
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import is_code_of_frame, is_quoted_source, is_text_in_code
+from forensics.readers.python.quoted_source import (
+    begins_in_text,
+    has_quoted_text,
+    is_code_of_frame,
+    is_quoted_source,
+    is_text_in_code,
+)
 from forensics.readers.words import continued_lines
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -48,17 +54,19 @@ def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ())
 
 
 def _as_printed(hit: Hit, by_value: bool = False) -> Hit | None:
-    """`hit` in the first line that is no source code; None if there is none. `by_value`: code names values, and prints none."""
+    """`hit` in the first line that is neither source code nor a text of a model; None if there is none. Such a text silences
+    records of its line, too. `by_value`: code names values, and prints none."""
     if hit.cause == HEALTHY:
         return hit
     around = hit.region.lines()
     line = Line(hit.line, hit.text)
     is_code = by_value and is_code_of_frame(line, around)
-    if not (is_code or is_quoted_source(line, around) or is_text_in_code(line, hit.span, around)):
+    is_text = begins_in_text(line.text, hit.span[0])
+    if not (is_text or is_code or is_quoted_source(line, around) or is_text_in_code(line, hit.span, around)):
         return hit
-    printed = [line for line in hit.also if not is_quoted_source(line, around)]
+    printed = [line for line in hit.also if not is_quoted_source(line, around) and not has_quoted_text(line.text)]
     if not printed:
-        return None
+        return replace(hit, silenced=True) if is_text else None
     region = Region(hit.source, printed[0].number, printed[0].text)
     count = max(1, hit.count - 1 - (len(hit.also) - len(printed)))
     return replace(hit, line=printed[0].number, region=region, span=(0, 0), count=count, also=tuple(printed[1:]))

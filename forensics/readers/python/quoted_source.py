@@ -15,6 +15,10 @@ Code that a traceback quotes around the line that ran: it is source, and no mess
   File "connect.py", line 7, in dial
     raise DialError("no route to %s" % host)                        what ran, and a text in it that was not printed
 
+What a model is asked or answers is no message of the program that prints it:
+
+sample: 'The server said: Segmentation fault (core dumped)'     a text that was generated
+
 IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
 column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
 
@@ -103,6 +107,16 @@ def is_quoted_source(line: Line, around: Sequence[Line]) -> bool:
     """Is `line` code that a traceback quotes, and not the line that ran? `around`: its neighbours, and `line` itself."""
     rows = {row.number: unlabelled(row.text) for row in around}
     return _numbered(line.number, rows) or _of_pytest(line.number, rows)
+
+
+def begins_in_text(text: str, at: int) -> bool:
+    """Is the character `at` a part of a text that a model reads or writes?"""
+    return any(found.start() < at < found.end() for found in PATTERNS.text.finditer(text))
+
+
+def has_quoted_text(text: str) -> bool:
+    """Has the line a text that a model reads or writes?"""
+    return PATTERNS.text.search(text) is not None
 
 
 def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -> bool:
