@@ -18,6 +18,7 @@ from forensics.correlation.runs import attempts_by_job
 from forensics.database import Database
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.readers.capture.captured_end import CapturedRun
 from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
 from forensics.readers.lanes.lane_rows import HOST_FORMATS, is_scheduler_log_name
@@ -51,7 +52,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     crowded: bool = False
     written: datetime | None = None
 
-    @property
+    @cached_property
     def named(self) -> list[FileNameIds]:
         """The ids in the names of its own files."""
         return [ids_of_file_name(name) for name in self.own]
@@ -61,7 +62,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
         """Was a log of a host given in addition to its own?"""
         return len(self.lanes) > len(self.own) + len(self.other_runs)
 
-    def own_lanes(self) -> list[Lane]:
+    @cached_property
+    def own_lanes(self) -> OwnLanes:
         """The lanes that the subject wrote: those of jobs and notebooks in its own sources. For a machine the kernel's lanes, or
         the largest lane.
 
@@ -70,22 +72,17 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
         found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
         if self.machine:
             kernel = [lane for lane in found if lane.kind == "kernel"]
-            return kernel or sorted(found, key=lambda lane: -lane.digest.lines)[:1]
-        jobs = [lane for lane in found if lane.kind in OWN_KINDS]
-        return jobs or found
+            return OwnLanes(kernel or sorted(found, key=lambda lane: -lane.digest.lines)[:1])
+        return OwnLanes([lane for lane in found if lane.kind in OWN_KINDS] or found)
 
     def last_attempt_lines(self) -> dict[str, int]:
         """Of each of its own sources, the first line of the last attempt; if several programs write it, the smallest one."""
         starts: dict[str, int] = dict.fromkeys(self.own, 1)
         of_source: dict[str, list[int]] = defaultdict(list)
-        for lane in self.own_lanes():
+        for lane in self.own_lanes:
             if lane.attempts:
                 of_source[lane.source].append(lane.attempts[-1].first_line)
         return starts | {name: min(of_source[name]) for name in self.own if name in of_source}
-
-    def main_lane(self) -> Lane | None:
-        """The own lane with most lines."""
-        return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)
 
     @cached_property
     def end(self) -> datetime | None:
@@ -100,11 +97,12 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
             return min(moments) if len(moments) == len(self.captured) else None
         return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
 
+    @cached_property
     def entity(self) -> Entity:
         """Its kind and its name for the reader."""
         if self.machine:
             return Entity("machine", "")
-        lane = self.main_lane()
+        lane = self.own_lanes.largest
         jobs = sorted({n.job for n in self.named if n.job})
         if jobs:
             return Entity("job", " and ".join(jobs[:3]))
@@ -191,7 +189,7 @@ def subject_of(incident: Incident, asked: Subject) -> Subject:
 
 def job_of(incident: Incident, asked: Subject) -> str:
     """The name of the job that the incident is about, if jobs stand beside the one that is asked about; else empty."""
-    entity = subject_of(incident, asked).entity()
+    entity = subject_of(incident, asked).entity
     number = any(n.job == entity.name for n in subject_of(incident, asked).named)
     return (f"job {entity.name}" if number else entity.name.rpartition("/")[2]) if asked.beside else ""
 

@@ -1,5 +1,6 @@
 """One case: its sources are placed, the decision is made, and what a report shows is put together."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -112,11 +113,16 @@ def analyze_paths(
 
 def cases_of(folder: Path) -> list[list[Path]]:
     """The cases in `folder`, each by its paths: its sub-folders, else the files of each run."""
-    found = sorted(p for p in folder.iterdir() if not p.name.startswith("."))
-    if folders := [[p] for p in found if p.is_dir()]:
+    return [[folder / name for name in names] for names in names_of_cases(folder)]
+
+
+def names_of_cases(folder: Path) -> list[list[str]]:
+    """The same, by the names in `folder`."""
+    with os.scandir(folder) as entries:
+        found = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
+    if folders := [[name] for name, is_folder in found if is_folder]:
         return folders
-    runs = files_by_run(p.name for p in found)
-    return [[folder / name for name in names] for names in runs if not all(map(is_no_log, names))]
+    return [names for names in files_by_run(name for name, _ in found) if not all(map(is_no_log, names))]
 
 
 def analyze_folders(
@@ -264,12 +270,12 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
 def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
-    own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
+    own, missing = [lane for lane in seen.asked.own_lanes if lane.source == name], advice.questions_of_open_end(around)
     closing = next((lane.closing for lane in own if lane.closing), None)
-    alone = len({lane.source for lane in seen.asked.own_lanes()}) == 1  # of several programs the others may go on
+    alone = len(seen.asked.own_lanes.sources) == 1  # of several programs the others may go on
     report = undetermined_if_last_is_error(report, last_record(own) if alone else None, missing)
     report = undetermined_if_cut_off(report, progress, closing, title, missing)
-    lanes = seen.asked.own_lanes() if seen.asked.machine else ()
+    lanes = seen.asked.own_lanes if seen.asked.machine else ()
     report = replace(report, causes=with_hardware(report.causes, seen.kept, lanes, knowledge))
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
@@ -369,7 +375,7 @@ def decision_input(incident: Incident, asked: Subject, knowledge: Database) -> D
     """The input of the decision about an incident of the subject."""
     own = assign_owners(incident, asked, knowledge)
     return DecisionInput(
-        own, asked.own_lanes(), asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
+        own, asked.own_lanes, asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
     )
 
 
