@@ -18,6 +18,7 @@ from forensics.correlation.runs import attempts_by_job
 from forensics.database import Database
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.outcome.lane_columns import kinds_of
 from forensics.outcome.own_lanes import OwnLanes
 from forensics.readers.capture.captured_end import CapturedRun
 from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
@@ -43,7 +44,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     ends: Mapping[str, datetime | None]
     pids: frozenset[int]
     machine: bool
-    lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
+    lanes: Mapping[str, Sequence[Lane]] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
@@ -69,20 +70,15 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
 
         A host has a hundred services, and one of them always ends with an error.
         """
-        found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
-        if self.machine:
-            kernel = [lane for lane in found if lane.kind == "kernel"]
-            return OwnLanes(kernel or sorted(found, key=lambda lane: -lane.digest.lines)[:1])
-        return OwnLanes([lane for lane in found if lane.kind in OWN_KINDS] or found)
+        every = OwnLanes(self.lanes.get(name, ()) for name in sorted(self.own))
+        of_kinds = OwnLanes(every.groups, ("kernel",) if self.machine else OWN_KINDS)
+        if of_kinds or not self.machine:
+            return of_kinds or every
+        return OwnLanes.of([every.largest] if every.largest else [])
 
     def last_attempt_lines(self) -> dict[str, int]:
         """Of each of its own sources, the first line of the last attempt; if several programs write it, the smallest one."""
-        starts: dict[str, int] = dict.fromkeys(self.own, 1)
-        of_source: dict[str, list[int]] = defaultdict(list)
-        for lane in self.own_lanes:
-            if lane.attempts:
-                of_source[lane.source].append(lane.attempts[-1].first_line)
-        return starts | {name: min(of_source[name]) for name in self.own if name in of_source}
+        return dict.fromkeys(self.own, 1) | self.own_lanes.last_begun
 
     @cached_property
     def end(self) -> datetime | None:
@@ -116,7 +112,7 @@ MAX_KNOWN_RUNS = 100  # chosen by hand: the last ones; each of thousands would h
 
 def find_subject(
     summaries: Iterable[SourceSummary],
-    lanes: Mapping[str, tuple[Lane, ...]],
+    lanes: Mapping[str, Sequence[Lane]],
     pids: Mapping[str, Iterable[int]],
     head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
@@ -155,13 +151,15 @@ def is_of_one(event: Observation, database: Database) -> bool:
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
     """Is it the log of a scheduler's daemon? Its own program has the kind of lane then."""
-    return is_scheduler_log_name(name) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
+    if is_scheduler_log_name(name):
+        return True
+    return "scheduler" in kinds_of(lanes) and any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
 
 
 def _subject(
     summaries: Sequence[SourceSummary],
     names: frozenset[str],
-    lanes: Mapping[str, tuple[Lane, ...]],
+    lanes: Mapping[str, Sequence[Lane]],
     pids: Mapping[str, Iterable[int]],
     machine: bool = False,
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),

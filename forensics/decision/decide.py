@@ -74,7 +74,7 @@ class DecisionInput:
 
     def words(self) -> set[str]:
         """The words of its lines of trouble, see trouble_words."""
-        return trouble_words(trouble_text(self.owned, self.lanes))
+        return trouble_words(trouble_text(self.owned, self.lanes.told))
 
 
 def decide(
@@ -158,10 +158,10 @@ def _row_by_structure(
     if given.machine and (death := structure.service_dies_again(owned, database)):
         return _at_least(rows, structure.MIN_BAD_OF_LAST_ERROR, structure.SERVICE_DIES_AGAIN, death), None
     decisive = outcome_features.decisive_lane(owned, given.lanes, database)
-    if (failed := structure.cell_that_failed(given.lanes)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
+    if (failed := structure.cell_that_failed(given.lanes.told)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
         place = failed[0], failed[1].line.number
         return with_rule(rows, structure.MIN_BAD_OF_FAILED_CELL, structure.CELL_FAILED, *place)[-1:], None
-    told = structure.last_position(owned, given.lanes, decisive, database)
+    told = structure.last_position(owned, given.lanes.told, decisive, database)
     if told is None or given.exit_status(database) or (bad <= told[2] and told[3] != structure.REACHED_END):
         return _row_of_last_lines(given, decisive, rows, database), None
     lane, line, most, rule = told
@@ -295,7 +295,7 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
         status = given.end.status if given.end else None
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
-        if decisive and (failed := decisive.failed_cell) and not status and len(given.lanes.sources) == 1:
+        if decisive and (failed := decisive.failed_cell) and not status and len(given.lanes.last_begun) == 1:
             later = ", and later cells ran" if failed.ran_on else ""
             cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that was running"  # a dead kernel gives no number
             why = f"its cell {cell} ended with {failed.error}{later}"

@@ -116,8 +116,8 @@ def features(
     found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
     found["setting.machine"], found["setting.host log beside"] = float(machine), float(host_log)
     found["setting.own lanes"] = log1p(len(lanes))
-    found["setting.attempts"] = log1p(lanes.most_attempts)
-    found["setting.lines per lane"] = log1p(sum(d.lines * count for d, count in lanes.digests) / max(1, len(lanes)))
+    found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes.told), default=min(1, len(lanes))))
+    found["setting.lines per lane"] = log1p(sum(d.lines * count for d, count in lanes.digests.items()) / max(1, len(lanes)))
     return [found[name] for name in OUTCOME_FEATURES]
 
 
@@ -173,9 +173,9 @@ def is_silent(owned: Iterable[OwnedObservation], lanes: Sequence[Lane]) -> bool:
     Words are no sign in a kernel's log: drivers print errors all day, and only messages of a known cause show an end.
     """
     observed = [o.observation for o in owned if o.owner != "others" and not o.observation.reads_another]
-    if lanes and all(lane.kind == "kernel" for lane in lanes):
+    if OwnLanes.of(lanes).kinds == {"kernel"}:
         return not any(o.cause not in (None, HEALTHY) for o in observed)
-    troubled = any(digest.trouble_count or digest.traceback_count for digest, _ in OwnLanes.of(lanes).digests)
+    troubled = any(digest.trouble_count or digest.traceback_count for digest in OwnLanes.of(lanes).digests)
     return not troubled and all(o.cause == HEALTHY for o in observed)
 
 
@@ -197,15 +197,15 @@ def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
 def ended_well(lanes: Sequence[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
     """Do the subject's own lanes show a good end? Then an event that only time links to the subject did not end it."""
     good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine" and o.observation.weight != "hint"]
-    good = any(0 <= digest.good <= MAX_LINES_AFTER_GOOD_END for digest, _ in OwnLanes.of(lanes).digests)
+    good = any(0 <= digest.good <= MAX_LINES_AFTER_GOOD_END for digest in OwnLanes.of(lanes).digests)
     later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.later_attempts == 0]
     return not later and (good or any(o.aftermath.lines_after <= MAX_LINES_AFTER_GOOD_END for o in good_ends))
 
 
 def _others(lanes: OwnLanes, well: bool) -> Mapping[str, float]:
-    good = [digest.good for digest, _ in lanes.digests if digest.good >= 0]
-    progress = [digest.progress for digest, _ in lanes.digests if digest.progress >= 0]
-    traced = sum(count for digest, count in lanes.digests if digest.traceback >= 0)
+    good = [digest.good for digest in lanes.digests if digest.good >= 0]
+    progress = [digest.progress for digest in lanes.digests if digest.progress >= 0]
+    traced = sum(count for digest, count in lanes.digests.items() if digest.traceback >= 0)
     numbers = (
         log1p(min(good)) if good else ABSENT,
         log1p(min(progress)) if progress else ABSENT,

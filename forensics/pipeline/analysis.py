@@ -77,7 +77,7 @@ from forensics.pipeline.teardown import ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
 from forensics.sources.programs import is_no_log, is_page
-from forensics.sources.renumber import renumbered_lane
+from forensics.sources.renumber import renumbered_lanes
 from forensics.version import VERSION
 
 MAX_NEW_MESSAGES = 40  # chosen by hand: two screens of what only the bad run says; `compare` has all
@@ -270,9 +270,9 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
 def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
-    own, missing = [lane for lane in seen.asked.own_lanes if lane.source == name], advice.questions_of_open_end(around)
+    own, missing = seen.asked.own_lanes.in_sources(frozenset({name})), advice.questions_of_open_end(around)
     closing = next((lane.closing for lane in own if lane.closing), None)
-    alone = len(seen.asked.own_lanes.sources) == 1  # of several programs the others may go on
+    alone = len(seen.asked.own_lanes.last_begun) == 1  # of several programs the others may go on
     report = undetermined_if_last_is_error(report, last_record(own) if alone else None, missing)
     report = undetermined_if_cut_off(report, progress, closing, title, missing)
     lanes = seen.asked.own_lanes if seen.asked.machine else ()
@@ -379,9 +379,9 @@ def decision_input(incident: Incident, asked: Subject, knowledge: Database) -> D
     )
 
 
-def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
+def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, Sequence[Lane]]:
     """The lanes of each source, their lines numbered as in the originals."""
-    return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in analyses}
+    return {r.name: renumbered_lanes(r.lanes, r.scan.source) for r in analyses}
 
 
 def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:

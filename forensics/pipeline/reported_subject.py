@@ -25,7 +25,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
             else None
         )
         own = _own_source(decided, asked) or entity.name
-        lane = max((x for x in asked.own_lanes if x.source == own), key=lambda x: x.digest.lines, default=lane)
+        lane = asked.own_lanes.in_sources(frozenset({own})).largest or lane
         entity = Entity(entity.kind, job["number"] if job else own)
     attempts = len(asked.earlier) + (len(lane.attempts) if lane and not asked.machine else 1)
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)

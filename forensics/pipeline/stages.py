@@ -78,7 +78,7 @@ class SourceAnalysis(Struct, frozen=True):
     pids: tuple[int, ...]
     line_format: str
     records: int
-    lanes: tuple[Lane, ...] = ()
+    lanes: Sequence[Lane] = ()
     attempted: tuple[AttemptFacts, ...] = ()
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from forensics.advice.curves import DrawnCurves, may_be_shown
 from forensics.model import Scan, Source, Warn, Warning
+from forensics.outcome.lane_columns import SentLanes, received_lanes, sent_lanes
 from forensics.pipeline.file_pool import is_forked
-from forensics.pipeline.parked import SentLanes, parked_samples, parked_scans, received_lanes, sent_lanes
+from forensics.pipeline.parked import parked_samples, parked_scans
 from forensics.pipeline.stages import SourceAnalysis, Stages, Tools, in_turns, stages_of
 from forensics.pipeline.time_shares import TimeShares
 from forensics.sources.later import is_plain

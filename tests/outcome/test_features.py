@@ -119,7 +119,7 @@ def test_a_kill_for_memory_by_the_kernel_is_an_end(
 
 def test_the_worst_of_two_lanes_ends_with_trouble_in_its_last_line() -> None:
     last, earlier = (replace(lane(), digest=replace(DIGEST, trouble=n, trouble_count=1)) for n in (0, 5))
-    assert OwnLanes([earlier, last]).worst is last
+    assert OwnLanes.of([earlier, last]).worst is last
 
 
 def test_given_rates_replace_those_of_the_database(knowledge: Database) -> None:
@@ -134,8 +134,8 @@ def test_given_rates_replace_those_of_the_database(knowledge: Database) -> None:
 def test_the_worst_lane_ends_with_trouble(knowledge: Database) -> None:
     text = "".join(f"[rank{r}]: step {i} loss 0.5\n" for i in range(30) for r in (0, 1)) + "[rank1]: RuntimeError: x\n"
     found = lanes_of(text, knowledge)
-    assert OwnLanes(found.values()).worst is found["rank 1"]
-    assert OwnLanes([]).worst is None
+    assert OwnLanes.of(found.values()).worst is found["rank 1"]
+    assert OwnLanes.of([]).worst is None
 
 
 def test_the_tier_follows_from_weight_ends_and_lane(knowledge: Database) -> None:
@@ -168,8 +168,8 @@ def test_of_several_logs_the_one_that_records_a_failing_status_is_the_worst(know
     (server,) = lanes_of("ready to serve\nWARNING: request 4 failed\n", knowledge, []).values()
     (failed,) = lanes_of("no configuration was given\nmetrics exited with code 2\n", knowledge, []).values()
     (stopped,) = lanes_of("no configuration was given\nmetrics exited with code 143\n", knowledge, []).values()
-    assert OwnLanes([server, failed]).worst is failed and OwnLanes([failed, server]).worst is failed
-    assert OwnLanes([server, stopped]).worst is server
+    assert OwnLanes.of([server, failed]).worst is failed and OwnLanes.of([failed, server]).worst is failed
+    assert OwnLanes.of([server, stopped]).worst is server
 
 
 class Counted(tuple[Attempt, ...]):
