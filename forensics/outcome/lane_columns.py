@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import get_args, overload
 
 from msgspec import Struct, msgpack
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from forensics.model import Line, LinesOf
 from forensics.model.logs import last_shown
@@ -30,23 +30,24 @@ class Columns(Struct, frozen=True):
     """The lanes of several sources that tell of nothing but their last lines. `rows`: of each source those of its lanes, which
     have the places of their entity and of their digest among `entities` and `digests`."""
 
-    entities: tuple[Entity, ...]
-    digests: tuple[LaneDigest, ...]
-    rows: tuple[tuple[Row, ...], ...]
+    entities: Sequence[Entity]
+    digests: Sequence[LaneDigest]
+    rows: Sequence[Sequence[Row]]
 
 
 class PackedColumns:
-    """Columns, packed."""
+    """Columns, packed: without the names of fields."""
 
     __slots__ = ("data",)
 
     def __init__(self, columns: Columns) -> None:
-        self.data = msgpack.encode(columns)
+        self.data = msgpack.encode(([*map(astuple, columns.entities)], [*map(astuple, columns.digests)], columns.rows))
 
 
 @lru_cache(maxsize=2)  # a stage looks at one source after the other
 def _columns(packed: PackedColumns) -> Columns:
-    return msgpack.decode(packed.data, type=Columns)
+    entities, digests, rows = msgpack.decode(packed.data)
+    return Columns([Entity(*e) for e in entities], [LaneDigest(*(*d[:-1], tuple(d[-1]))) for d in digests], rows)
 
 
 class LanesInColumns(Sequence[Lane]):
@@ -134,7 +135,7 @@ def sent_lanes(found: Sequence[tuple[Sequence[Lane], Sequence[Line]]]) -> SentLa
     """The lanes of each source, which stand beside its first lines."""
     entities: dict[Entity, int] = {}
     digests: dict[int, tuple[int, LaneDigest]] = {}  # by identity: lanes that end alike share one
-    rows: list[tuple[Row, ...]] = []
+    rows: list[list[Row]] = []
     others: list[tuple[Told, ...]] = []
     for lanes, head in found:
         own: list[Row] = []
@@ -147,9 +148,9 @@ def sent_lanes(found: Sequence[tuple[Sequence[Lane], Sequence[Line]]]) -> SentLa
             digest, attempt = digests.setdefault(id(lane.digest), (len(digests), lane.digest))[0], lane.attempts[0]
             entity = entities.setdefault(lane.entity, len(entities))
             own.append([LANE_KINDS.index(lane.kind), entity, attempt.first_line, attempt.last_line, digest, *numbers])
-        rows.append(tuple(own))
+        rows.append(own)
         others.append(tuple(more))
-    columns = Columns(tuple(entities), tuple([d for _, d in digests.values()]), tuple(rows))
+    columns = Columns([*entities], [d for _, d in digests.values()], rows)
     return SentLanes(PackedColumns(columns), tuple(others))
 
 

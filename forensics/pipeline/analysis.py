@@ -162,7 +162,7 @@ class PlacedCase(Struct, frozen=True):
     summaries: tuple[SourceSummary, ...]
     asked: Subject
     noted: list[Warning]
-    attempted: dict[str, tuple[AttemptFacts, ...]]
+    attempted: dict[str, Sequence[AttemptFacts]]
     ranks: RankPicture | None
     good: Sequence[Source] = ()
 

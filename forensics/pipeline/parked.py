@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar, overload
 from zlib import compress, decompress
 
-from msgspec import json
+from msgspec import msgpack
 from msgspec.structs import replace
 
 from forensics.model import Line, Scan
@@ -27,7 +27,10 @@ class Packed(Sequence[T], Generic[T]):
     __slots__ = ("data", "kind", "size")
 
     def __init__(self, values: Sequence[T], kind: type[T]) -> None:
-        self.data, self.size, self.kind = compress(json.encode(values), FAST_LEVEL), len(values), kind
+        self.data, self.size, self.kind = msgpack.encode(values), len(values), kind
+
+    def __reduce__(self) -> tuple[Any, ...]:  # takes half the time to pickle
+        return _packed, (self.data, self.size, self.kind)
 
     def __len__(self) -> int:
         return self.size
@@ -45,8 +48,14 @@ class Packed(Sequence[T], Generic[T]):
 
 @lru_cache(maxsize=4)  # a stage looks at one source after the other
 def _unpacked(packed: Packed[Any]) -> tuple[Any, ...]:
-    found: tuple[Any, ...] = json.decode(decompress(packed.data), type=tuple[packed.kind, ...])  # type: ignore[name-defined]
+    found: tuple[Any, ...] = msgpack.decode(packed.data, type=tuple[packed.kind, ...])  # type: ignore[name-defined]
     return found
+
+
+def _packed(data: bytes, size: int, kind: type[Any]) -> Packed[Any]:
+    made = Packed[Any].__new__(Packed)
+    made.data, made.size, made.kind = data, size, kind
+    return made
 
 
 class PackedText:

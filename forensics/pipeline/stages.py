@@ -79,7 +79,7 @@ class SourceAnalysis(Struct, frozen=True):
     line_format: str
     records: int
     lanes: Sequence[Lane] = ()
-    attempted: tuple[AttemptFacts, ...] = ()
+    attempted: Sequence[AttemptFacts] = ()
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
     captured: CapturedRun | None = None
