@@ -10,7 +10,7 @@ A wall clock and an uptime are both kept.
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import compress, product
 
 from msgspec.structs import replace
 
@@ -282,27 +282,15 @@ def _completeness(stamp: Stamp) -> int:
     return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
 
 
-def count_records(lines: Sequence[Line], name: str) -> int:
-    """The number of records in `lines`: of lines whose own format is `name`, or of non-empty lines if none has it."""
-    formats, texts = _formats_in(lines)
-    return sum(count for own, count in formats if own == name) or texts
-
-
-def recognise(lines: Sequence[Line]) -> str:
-    """The name of the most frequent own format of `lines`; `plain` if fewer than a tenth of them have it."""
-    formats, texts = _formats_in(lines)
-    names: Counter[str] = Counter()
-    for own, count in formats:
-        if own:
-            names[own] += count
-    if not names:
-        return "plain"
-    name, count = names.most_common(1)[0]
-    return name if count * 10 >= texts else "plain"
-
-
-def _formats_in(lines: Sequence[Line]) -> tuple[list[tuple[str, int]], int]:
-    """The own format of the prefixes that `lines` have, each with the number of its lines; and how many lines are not empty."""
-    parsed = [prefix for prefix, line in zip(prefixes(lines), lines, strict=True) if line.text and not line.text.isspace()]
-    of_line = Counter([prefix.formats for prefix in parsed])
-    return [(own_format(formats), count) for formats, count in of_line.items()], len(parsed)
+def recognise(lines: Sequence[Line]) -> tuple[str, int]:
+    """The name of the most frequent own format of `lines`, `plain` if fewer than a tenth of them have it; and the number of
+    records: of lines of that format, or of non-empty lines if none has it."""
+    with_text = [bool(line.text) and not line.text.isspace() for line in lines]
+    parsed = [prefix.formats for prefix in compress(prefixes(lines), with_text)]
+    names: dict[str, int] = {}
+    for formats in dict.fromkeys(parsed):
+        own = own_format(formats)
+        names[own] = names.get(own, 0) + parsed.count(formats)
+    told = {own: count for own, count in names.items() if own}
+    name = max(told, key=told.__getitem__, default="")  # of equals the first
+    return (name, told[name]) if name and told[name] * 10 >= len(parsed) else ("plain", len(parsed))

@@ -148,8 +148,8 @@ def stages_of(
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     yield
     pids = tuple(correlation.program_pids(scanned))
-    line_format = line_formats.recognise(scanned.head)
-    count = _count_records(scanned, line_format)
+    line_format, count = line_formats.recognise(scanned.head)
+    count = count if scanned.lines <= len(scanned.head) else scanned.lines - scanned.continued
     yield
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
@@ -177,12 +177,6 @@ def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[At
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[AttemptFacts, ...] = ()
     return call_or_warn(lambda: attempt_facts(scanned, spans), alone, "its attempts", scanned.source.name, warn)
-
-
-def _count_records(scanned: Scan, line_format: str) -> int:
-    """How many lines of a source are no continuations."""
-    whole = scanned.lines <= len(scanned.head)
-    return line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
 
 
 def _stacks(scanned: Scan, warn: Warn) -> tuple[ProcessStacks, ...]:

@@ -98,9 +98,9 @@ def test_a_time_that_cannot_be_is_no_stamp(line: str) -> None:
 
 def test_a_source_is_recognised_by_most_of_its_lines() -> None:
     kernel = [Line(i, f"[{i:5d}.000000] text {i}") for i in range(9)]
-    assert recognise([*kernel, Line(10, "free text")]) == "dmesg"
-    assert recognise([Line(i, "free text") for i in range(30)]) == "plain"
-    assert recognise([]) == "plain"
+    assert recognise([*kernel, Line(10, "free text")]) == ("dmesg", len(kernel))
+    assert recognise([Line(i, "free text") for i in range(30)]) == ("plain", 30)
+    assert recognise([]) == ("plain", 0)
 
 
 @given(st.text(max_size=200))

@@ -16,4 +16,7 @@ def render(report: Report, _style: Style) -> str:
     # Of thousands of sources it has megabytes, so no form of it is held longer than it is needed.
     data = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False)).encode("utf-8", "surrogatepass")
     data = msgspec.json.format(data, indent=2)
-    return (data + b"\n").decode("utf-8", "surrogatepass")
+    text = data.decode("utf-8", "surrogatepass")
+    del data
+    text += "\n"
+    return text
