@@ -24,7 +24,7 @@ from forensics.model import Line, Prefix, Stamp
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
 MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try all digits takes as long as reading some thousand
-MAX_KEPT_LINES = 16_384  # whose prefixes are kept: the ends of the sources that are read in turns
+MAX_KEPT_LINES = 4096  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
 @functools.cache
