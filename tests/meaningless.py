@@ -263,6 +263,26 @@ def _journal(t: datetime) -> str:
     return f"{t:%b %d %H:%M:%S} gpu-7 train.sh[4711]: "
 
 
+def _github(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}0Z "
+
+
+def _gitlab(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}Z 01O "
+
+
+def _jenkins(t: datetime) -> str:
+    return f"[{t:%Y-%m-%dT%H:%M:%S}.{t.microsecond // 1000:03d}Z] "
+
+
+def _grafana(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S}.{t.microsecond // 1000:03d}Z\t"
+
+
+def _cloudwatch(t: datetime) -> str:
+    return f"{t:%Y-%m-%dT%H:%M:%S.%f}+00:00 train/default/0a1b2c3d4e5f60718293a4b5c6d7e8f9 "
+
+
 WRAPPERS: dict[str, Change] = {
     "compose": _prefixed(_always("trainer-1  | ")),
     "kubectl": _prefixed(_always("[pod/train-0/main] ")),
@@ -275,6 +295,12 @@ WRAPPERS: dict[str, Change] = {
     "docker": _prefixed(_stamped(_docker), hosts=False),
     "cri": _prefixed(_stamped(_cri), hosts=False),
     "journalctl": _prefixed(_stamped(_journal), hosts=False),
+    "stern": _prefixed(_always("trainer-0 main "), hosts=False),
+    "github": _prefixed(_stamped(_github), hosts=False),
+    "gitlab": _prefixed(_stamped(_gitlab), hosts=False),
+    "jenkins": _prefixed(_stamped(_jenkins), hosts=False),
+    "grafana": _prefixed(_stamped(_grafana), hosts=False),
+    "cloudwatch": _prefixed(_stamped(_cloudwatch), hosts=False),
 }
 CHANGES: dict[str, Change] = {
     "host": _renamed(_hosts, _other_name),

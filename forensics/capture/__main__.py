@@ -2,7 +2,7 @@
 
 import sys
 
-from forensics.capture.become import run_uncaptured
+from forensics.capture.become import run_uncaptured, take_back_locale
 from forensics.capture.options import Options
 
 
@@ -10,6 +10,7 @@ def main() -> None:
     """Run the supervisor or the watcher, by the first argument."""
     what, text, *command = sys.argv[1:]
     if what == "run":
+        take_back_locale()
         options = Options.from_json(text, command)
         if sys.platform != "linux":
             from forensics.capture.plain import main as plain

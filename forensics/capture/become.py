@@ -23,6 +23,15 @@ NUL_WITHIN_BYTES = 80  # shells look for a NUL in so many first bytes to tell a 
 PR_SET_DUMPABLE = 4  # include/uapi/linux/prctl.h
 
 
+def take_back_locale() -> None:
+    """Undo what Python did to its own environment where the locale is C or POSIX (PEP 538): it sets LC_CTYPE, by which the job's
+    programs would count and print other characters."""
+    with contextlib.suppress(OSError), open("/proc/self/environ", "rb") as file:
+        given = {entry.partition(b"=")[0] for entry in file.read().split(b"\0")}
+        if b"LC_CTYPE" not in given:
+            os.environ.pop("LC_CTYPE", None)
+
+
 def execute(command: list[str], env: Mapping[str, str]) -> NoReturn:
     """Become the command. Raises OSError."""
     try:

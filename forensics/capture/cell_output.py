@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+
+from forensics.capture.own_files import new_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ class CellOutput:
 
     def __init__(self, path: str) -> None:
         self._left = MAX_COPIED_CHARS
-        self._file = open(path, "a", encoding="utf-8", errors="replace", buffering=1)  # noqa: SIM115  closed by `close`
+        self._file = new_file(path)
         self._streams: list[Any] = [s for s in (sys.stdout, sys.stderr) if hasattr(s, "__dict__") and hasattr(s, "set_parent")]
         for stream in self._streams:
             stream.write = self._copying(stream.write)
@@ -28,10 +31,10 @@ class CellOutput:
         def copying(text: str) -> int:
             """As the stream writes; then copy it."""
             count = write(text)
-            if self._left > 0:
+            if self._left > 0 and self._file.is_own:
                 self._left -= len(text)
-                with contextlib.suppress(OSError, ValueError):
-                    self._file.write(text)
+                with contextlib.suppress(OSError):
+                    os.write(self._file.fd, text.encode("utf-8", "replace"))
             return count
 
         return copying
@@ -40,5 +43,4 @@ class CellOutput:
         """End copying."""
         for stream in self._streams:
             vars(stream).pop("write", None)
-        with contextlib.suppress(OSError):
-            self._file.close()
+        self._file.close()

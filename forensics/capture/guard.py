@@ -28,6 +28,7 @@ from forensics.capture import proc
 from forensics.capture.bundle import new_name, read_json, read_run, size_of, state_folder
 from forensics.capture.cell_output import CELL_OUTPUT, CellOutput
 from forensics.capture.options import Options
+from forensics.capture.own_files import OwnFile, new_file
 from forensics.capture.rank_dumps import Listener, listen
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 READY_S = 30.0  # chosen by hand, for a busy machine: the end of a process that ends before it is watched is lost
 CLOSE_S = 10.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
 SEND_S = 1.0  # chosen by hand: so long the program waits, once, for a watching process that does not read
+PIPE_READ_BYTES = 1 << 16  # a pipe holds as much
 NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)  # a program may have SIGPIPE end it
 REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to the next process
 
@@ -46,9 +48,10 @@ REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to t
 class Watch:
     """A process that is being watched. `bundle`: the folder that is filled; removed after a good end by default."""
 
-    def __init__(self, pid: int, bundle: str, link: socket.socket, over: int) -> None:
+    def __init__(self, pid: int, bundle: str, link: OwnFile, over: OwnFile) -> None:
         self.pid, self.bundle = pid, bundle
-        self._link: socket.socket | None = link
+        self._link, self._socket = link, socket.socket(fileno=link.fd)
+        self._socket.settimeout(SEND_S)
         self._over = over  # a pipe that the watching process has open until it ends
         self._owner = os.getpid()  # a copy of the program has the handle, too, and says nothing
 
@@ -69,29 +72,24 @@ class Watch:
 
     def release(self) -> None:
         """Give up this handle; the process is watched until it ends."""
-        if self._link is not None:
-            self._link.close()
-            self._link = None
+        self._socket.detach()
+        self._link.close()
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until the process has ended and the bundle is complete; False if that takes longer than `timeout_s`."""
-        if self._over >= 0:
-            if not proc.readable(self._over, timeout_s):
-                return False
-            os.close(self._over)
-            self._over = -1
+        if self._over.is_own and not proc.readable(self._over.fd, timeout_s):
+            return False
+        self._over.close()
         return True
 
     def __del__(self) -> None:
         """Close both ends; the process is watched until it ends."""
         self.release()
-        if self._over >= 0:
-            with contextlib.suppress(OSError):
-                os.close(self._over)
+        self._over.close()
 
     def _send(self, message: dict[str, Any]) -> None:
         """Send a message, whatever facts the program notes. A watching process that does not read ends the sending."""
-        if self._link is None or os.getpid() != self._owner:
+        if not self._link.is_own or os.getpid() != self._owner:
             return
         try:
             left = memoryview((json.dumps(message, default=str) + "\n").encode())
@@ -99,7 +97,7 @@ class Watch:
             return
         try:
             while left:
-                left = left[self._link.send(left, NO_SIGNAL) :]
+                left = left[self._socket.send(left, NO_SIGNAL) :]
         except OSError:  # it is gone, or has not read for SEND_S
             self.release()
 
@@ -130,7 +128,6 @@ def watch(
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": proc.command_line(pid).split(), **options})
     link, theirs = socket.socketpair()
-    link.settimeout(SEND_S)
     ready, ready_out = os.pipe()
     over, over_out = os.pipe()
     heard, said = os.pipe() if say else (-1, -1)
@@ -139,10 +136,10 @@ def watch(
     _start(request, [theirs.detach(), ready_out, over_out, *([said] if say else [])])
     if say:
         with contextlib.suppress(RuntimeError):  # the limit of processes is reached: nothing is said, and the pipe is never full
-            threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
+            threading.Thread(target=_pass_on, args=(OwnFile(heard), say), daemon=True).start()
     proc.readable(ready, READY_S)
     os.close(ready)
-    return Watch(pid, folder, link, over)
+    return Watch(pid, folder, OwnFile(link.detach()), OwnFile(over))
 
 
 def _start(request: dict[str, Any], fds: list[int]) -> None:
@@ -164,11 +161,14 @@ def _start(request: dict[str, Any], fds: list[int]) -> None:
             os.close(fd)
 
 
-def _pass_on(heard: int, say: Callable[[str], object]) -> None:
+def _pass_on(heard: OwnFile, say: Callable[[str], object]) -> None:
     """Say what comes, line by line, until the watching process ends."""
-    with open(heard, encoding="utf-8", errors="replace") as lines:
+    kept = b""
+    while heard.is_own and (more := os.read(heard.fd, PIPE_READ_BYTES)):
+        *lines, kept = (kept + more).split(b"\n")
         for line in lines:
-            say(line.rstrip("\n"))
+            say(line.decode("utf-8", "replace"))
+    heard.close()
 
 
 def _new_folder(name: str) -> str:
@@ -192,6 +192,7 @@ class Guard:
             self._wanted["say"] = _show
         self._owner = os.getpid()
         self._file: Any = None
+        self._stacks: OwnFile | None = None
         self._output: CellOutput | None = None
         self._listener: Listener | None = None
         self.watch: Watch | None = None
@@ -220,7 +221,8 @@ class Guard:
         self.watch = watch(os.getpid(), **self._wanted)
         if not faulthandler.is_enabled():
             with contextlib.suppress(OSError):
-                self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")  # noqa: SIM115
+                self._stacks = new_file(os.path.join(self.bundle, "faulthandler.log"))
+                self._file = open(self._stacks.fd, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  closed by `_end`
                 faulthandler.enable(self._file)
         self._listener = listen(self.bundle, os.environ)
         if "say" in self._wanted:
@@ -244,6 +246,8 @@ class Guard:
             if (ours := kept()) is not None:  # else the program has since had its crashes written elsewhere
                 faulthandler.disable()
                 ours.close()
+            if self._stacks is not None:
+                self._stacks.close()
         if self._listener is not None:
             self._listener.close(failed=isinstance(error, Exception))
         if self._output is not None:

@@ -19,6 +19,7 @@ import time
 
 from forensics.capture import proc
 from forensics.capture.options import BUNDLE_VARIABLE
+from forensics.capture.own_files import OwnFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Listener:
 
     def __init__(self, bundles: Iterable[str], rank: str, attempt: str) -> None:
         self._rank, self._attempt, self._answered = rank, attempt, False
-        self._pipes: dict[int, str] = {}
+        self._pipes: dict[OwnFile, str] = {}
         for bundle in bundles:
             folder = os.path.join(bundle, DUMPS_FOLDER)
             pipe = os.path.join(folder, f"guard_{rank or f'p{os.getpid()}'}.pipe")
@@ -85,7 +86,7 @@ class Listener:
                 os.makedirs(folder, exist_ok=True)
                 os.mkfifo(pipe, 0o600)
                 # Also for writing: so waiting for a line goes on when the one who asked is gone.
-                self._pipes[os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)] = pipe
+                self._pipes[OwnFile(os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))] = pipe
         if not self._pipes:
             raise OSError("no pipe could be made")
         self._thread = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
@@ -100,15 +101,16 @@ class Listener:
             started = bool(_told_rank())  # before, there is no call to dump, and the next answer, or the end, tells more
             self._answered = self._answered or started
             self._write(write_stacks, with_dump=started)
-        for fd in self._pipes:
-            os.close(fd)
+        for pipe in self._pipes:
+            pipe.close()
 
     def _asked(self) -> bytes:
-        """Wait for a line. All pipes are emptied: one dump answers all who ask at one time."""
-        waiting = select.poll()
-        for fd in self._pipes:
+        """Wait for a line; END where the program closed the pipes. All are emptied: one dump answers all who ask at one time."""
+        waiting, own = select.poll(), {pipe.fd: pipe for pipe in self._pipes if pipe.is_own}
+        for fd in own:
             waiting.register(fd, select.POLLIN)
-        return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
+        ready = [fd for fd, _ in waiting.poll()] if own else []
+        return b"".join(os.read(fd, 4096) for fd in ready if own[fd].is_own) or END
 
     def _write(self, *first: Callable[[Sequence[str], str, str], None], with_dump: bool = True) -> None:
         with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
@@ -121,14 +123,22 @@ class Listener:
 
     def close(self, failed: bool = False) -> None:
         """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""
-        with contextlib.suppress(OSError):
-            os.write(next(iter(self._pipes)), END)
+        self._end_thread()
         self._thread.join(MAX_WAIT_S)
         if failed and not self._answered:  # what was asked for is of the moment in which ranks waited, and stays
             last = threading.Thread(target=self._write, name=LISTENER, daemon=True)
             last.start()
             last.join(MAX_WAIT_S)
         self._remove()
+
+    def _end_thread(self) -> None:
+        """Ask it to end; by a path where the program has closed the pipes, at which it waits nevertheless."""
+        with contextlib.suppress(OSError):
+            own = next((pipe for pipe in self._pipes if pipe.is_own), None)
+            if own:
+                os.write(own.fd, END)
+            else:
+                _write(next(iter(self._pipes.values())), END)
 
     def _remove(self) -> None:
         for pipe in self._pipes.values():

@@ -136,9 +136,10 @@ def _settings(typed: set[str], remember: bool | None) -> dict[str, object]:
 
 def _become(given: dict[str, object]) -> None:
     """Continue as a new process with less memory, because it stays as long as the job runs."""
-    from forensics.capture.become import run_uncaptured
+    from forensics.capture.become import run_uncaptured, take_back_locale
     from forensics.capture.options import Options
 
+    take_back_locale()
     options = Options(**given)
     if sys.stdout:
         sys.stdout.flush()

@@ -6,7 +6,7 @@ dmesg.txt               -> the machine
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -16,13 +16,14 @@ from msgspec.structs import replace
 
 from forensics.correlation.runs import attempts_by_job
 from forensics.database import Database
+from forensics.line_formats import HOST_FORMATS
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.outcome.lane_columns import kinds_of
 from forensics.outcome.own_lanes import OwnLanes
 from forensics.readers.capture.captured_end import CapturedRun
-from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
-from forensics.readers.lanes.lane_rows import HOST_FORMATS, is_scheduler_log_name
+from forensics.readers.identity.entity_ids import FileNameIds, entity_ids, ids_of_file_name
+from forensics.readers.lanes.lane_rows import is_scheduler_log_name
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
@@ -34,9 +35,10 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
     names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
-    the runs before it. `captured`: what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of
-    deaths or full groups in several incidents, and its own logs have no time that could tie it to one of them. `written`: when
-    its own logs were written last, by their files, where it is crowded.
+    the runs before it. `row`: its number, where nothing but the rows of an accounting tells of it and of other jobs. `captured`:
+    what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of deaths or full groups in several
+    incidents, and its own logs have no time that could tie it to one of them. `written`: when its own logs were written last, by
+    their files, where it is crowded.
     """
 
     own: frozenset[str]
@@ -48,6 +50,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     hosts: frozenset[str] = frozenset()
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
+    row: str = ""
     captured: tuple[CapturedRun, ...] = ()
     beside: tuple["Subject", ...] = ()
     crowded: bool = False
@@ -57,6 +60,11 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     def named(self) -> list[FileNameIds]:
         """The ids in the names of its own files."""
         return [ids_of_file_name(name) for name in self.own]
+
+    @property
+    def jobs(self) -> set[str]:
+        """The numbers of the jobs that its files are named after, or that the row tells of."""
+        return {n.job for n in self.named if n.job} | ({self.row} if self.row else set())
 
     @property
     def has_host_log(self) -> bool:
@@ -99,7 +107,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
         if self.machine:
             return Entity("machine", "")
         lane = self.own_lanes.largest
-        jobs = sorted({n.job for n in self.named if n.job})
+        jobs = sorted(self.jobs)
         if jobs:
             return Entity("job", " and ".join(jobs[:3]))
         if lane and lane.kind == "notebook":
@@ -116,12 +124,15 @@ def find_subject(
     pids: Mapping[str, Iterable[int]],
     head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
+    accounts: Container[str] = (),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source."""
+    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source. `accounts`: the names of
+    tables with rows of several jobs."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
+    own = [s for s in own if s.name not in accounts] or own
     jobs = [
         [_subject(own, names, lanes, pids, captured=captured) for names in attempts]
         for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS)
@@ -180,6 +191,8 @@ def _subject(
 
 def subject_of(incident: Incident, asked: Subject) -> Subject:
     """`asked`, or, if none of its own logs has a line of `incident`, the latest earlier run or job beside it that has one."""
+    if asked.row:
+        return replace(asked, row=next(_jobs_of(incident), asked.row))
     sources = {o.source for o in incident.events}
     runs = (run for job in (asked, *reversed(asked.beside)) for run in (job, *reversed(job.earlier)))
     return next((run for run in runs if run.own & sources), asked)
@@ -187,9 +200,9 @@ def subject_of(incident: Incident, asked: Subject) -> Subject:
 
 def job_of(incident: Incident, asked: Subject) -> str:
     """The name of the job that the incident is about, if jobs stand beside the one that is asked about; else empty."""
-    entity = subject_of(incident, asked).entity
-    number = any(n.job == entity.name for n in subject_of(incident, asked).named)
-    return (f"job {entity.name}" if number else entity.name.rpartition("/")[2]) if asked.beside else ""
+    subject = subject_of(incident, asked)
+    name = subject.entity.name
+    return (f"job {name}" if name in subject.jobs else name.rpartition("/")[2]) if asked.beside or asked.row else ""
 
 
 def last_that(asked: Subject, failed: Callable[[Subject], bool]) -> Subject:
@@ -197,6 +210,31 @@ def last_that(asked: Subject, failed: Callable[[Subject], bool]) -> Subject:
     jobs = (*asked.beside, replace(asked, beside=()))
     told = next((job for job in reversed(jobs) if failed(job)), jobs[-1])
     return replace(told, beside=tuple(job for job in jobs if job is not told))
+
+
+def rows_of_jobs(every: Incident, asked: Subject, failed: Callable[[Subject], bool]) -> Subject:
+    """`asked` as the last job that `failed`, where nothing but the rows of an accounting tells of several jobs."""
+    named = [] if asked.machine or asked.beside or asked.jobs else list(dict.fromkeys(_jobs_of(every, "")))
+    if len(named) < 2 or "" in named:
+        return asked
+    jobs = [replace(asked, row=job) for job in named[-MAX_KNOWN_RUNS:]]
+    return next((job for job in reversed(jobs) if failed(job)), jobs[-1])
+
+
+def _jobs_of(incident: Incident, *unnamed: str) -> Iterator[str]:
+    """The job that each event of a cause names; `unnamed` for one that names none."""
+    for event in incident.events:
+        if event.cause:
+            job = entity_ids(event).job
+            yield from (job,) if job else unnamed
+
+
+def part_by_row(found: Iterable[Incident], asked: Subject) -> list[Incident]:
+    """`found`, each in parts by the job that its rows name: that of `asked` first, then the latest."""
+    parted = [(i, job) for i in found for job in dict.fromkeys(_jobs_of(i))]
+    own = [(i, job) for i, job in parted if job == asked.row]
+    others = [(i, job) for i, job in reversed(parted) if job != asked.row]
+    return [_part(i, [e for e in i.events if entity_ids(e).job == job]) for i, job in (*own, *others)]
 
 
 def part_by_job(found: Iterable[Incident], asked: Subject) -> list[Incident]:

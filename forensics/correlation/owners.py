@@ -17,7 +17,7 @@ from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
-from forensics.readers.identity.entity_ids import normalise_host, same_host
+from forensics.readers.identity.entity_ids import entity_ids, ids_of_file_name, job_of_row, normalise_host, same_host
 from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, SMALLEST_ZONE_STEP_S
 
 MAX_PAUSE_BEFORE_END_S = 60.0  # chosen by hand: from the last line of a job that prints its steps to its end
@@ -97,11 +97,13 @@ def _owner(
     if subject.machine:
         return "mine", "the machine's own log"
     if o.source in subject.own:
+        if (job := _job_of_row(o)) and subject.jobs and job not in subject.jobs and not any(n.array for n in subject.named):
+            return "others", f"job {job} is another one"
         if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in subject.lanes.get(o.source, ())):
             return "mine", "its own log"
         return "unknown", "another program's line in its log"
     group_of_it = _group(o)
-    jobs, containers = {n.job for n in subject.named} - {""}, {n.container for n in subject.named} - {""}
+    jobs, containers = subject.jobs, {n.container for n in subject.named} - {""}
     if group_of_it.job and jobs and not any(n.array for n in subject.named):
         return (
             ("mine", f"job {group_of_it.job}") if group_of_it.job in jobs else ("others", f"job {group_of_it.job} is another one")
@@ -236,13 +238,17 @@ def _with_name(o: OwnedObservation, pids: Set[int], subject: Subject) -> OwnedOb
     return replace(o, named=not subject.machine and o.owner == "mine" and _pid(o.observation) in pids)
 
 
+def _job_of_row(o: Observation) -> str:
+    """The job that a line of a log names that is named after none; a job's own log may tell of the steps of others."""
+    return "" if ids_of_file_name(o.source).job else entity_ids(o).job
+
+
 def _group(o: Observation) -> CgroupOwner:
     named_group = cgroup_owner(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
-    return (
-        replace(named_group, job=str(o.fields["job"]).partition(".")[0])
-        if "job" in o.fields and not named_group.job
-        else named_group
-    )
+    if named_group.job:
+        return named_group
+    job = str(o.fields.get("job", "")).partition(".")[0] or (job_of_row(o.proofs[0].text) if o.proofs else "")
+    return replace(named_group, job=job)
 
 
 def _pid(o: Observation) -> int:

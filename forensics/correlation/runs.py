@@ -24,6 +24,7 @@ from posixpath import splitext
 from forensics.core import lazy
 from forensics.model import SourceSummary
 from forensics.readers.identity.entity_ids import ids_of_file_name
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 
 Run = frozenset[str]  # the names of the sources that it wrote
 Head = Callable[[str], Sequence[str]]  # the first lines of a source, by its name
@@ -175,9 +176,10 @@ def _begin_alike(runs: Sequence[Sequence[str]], head: Head) -> bool:
 
 
 def _head_forms(lines: Sequence[str], job: str) -> set[str]:
-    """The first rows without their numbers; without rows that are repeated, as the steps of a run are, and those that name the
-    job, which the cluster prints for every script."""
-    rows = [(DIGITS.sub("#", line), job in DIGITS.findall(line)) for line in lines if line.strip()]
+    """The first rows without their numbers; without rows that are repeated, as the steps of a run are, those that name the job,
+    which the cluster prints for every script, and the head of a traceback, with which a script of any kind may begin."""
+    told = (line for line in lines if line.strip() and TRACEBACK_HEAD not in line)
+    rows = [(DIGITS.sub("#", line), job in DIGITS.findall(line)) for line in told]
     own = [row for row, names_job in rows[:HEAD_ROWS] if not names_job]
     return {row for row in own if rows.count((row, False)) == 1 and len(WORD.findall(row)) >= MIN_HEAD_WORDS}
 

@@ -24,6 +24,9 @@ from forensics.model import Line, Prefix, Stamp
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
 MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try all digits takes as long as reading some thousand
+HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
+MIN_SHARE_OF_FORMAT = 0.1  # chosen by hand: of the lines of a program's log, that have its format
+MIN_SHARE_OF_HOST = 0.4  # of 292 hosts' logs all have 0.5 or more, a workflow's log with a few such lines has 0.15
 MAX_KEPT_LINES = 4096  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
@@ -283,14 +286,20 @@ def _completeness(stamp: Stamp) -> int:
 
 
 def recognise(lines: Sequence[Line]) -> tuple[str, int]:
-    """The name of the most frequent own format of `lines`, `plain` if fewer than a tenth of them have it; and the number of
-    records: of lines of that format, or of non-empty lines if none has it."""
+    """The name of the most frequent own format of `lines`, `plain` if too few have it; and the number of records: of lines
+    of that format, or of non-empty lines if none has it.
+
+    A tenth is enough for a program's format: its other lines are printed without one. A host's log has its format in nearly every
+    line that is not indented; fewer lines were pasted into something else.
+    """
     with_text = [bool(line.text) and not line.text.isspace() for line in lines]
     parsed = [prefix.formats for prefix in compress(prefixes(lines), with_text)]
-    names: dict[str, int] = {}
+    names: Counter[str] = Counter()
     for formats in dict.fromkeys(parsed):
-        own = own_format(formats)
-        names[own] = names.get(own, 0) + parsed.count(formats)
-    told = {own: count for own, count in names.items() if own}
-    name = max(told, key=told.__getitem__, default="")  # of equals the first
-    return (name, told[name]) if name and told[name] * 10 >= len(parsed) else ("plain", len(parsed))
+        names[own_format(formats)] += parsed.count(formats)
+    continued = names[""] and sum(1 for line in lines if line.text[:1] in (" ", "\t") and not line.text.isspace())
+    begun = len(parsed) - min(continued, names.pop("", 0))
+    is_host = sum(c for name, c in names.items() if name.startswith(HOST_FORMATS)) >= begun * MIN_SHARE_OF_HOST
+    frequent = (name for name, c in names.most_common() if c >= len(parsed) * MIN_SHARE_OF_FORMAT)
+    found = next((name for name in frequent if is_host or not name.startswith(HOST_FORMATS)), "plain")
+    return found, names[found] or len(parsed)

@@ -29,6 +29,8 @@ from forensics.model import Prefix
 MIN_LABELLED_LINES = 3  # a number with a colon in front of fewer lines may be text
 MIN_LABELLED_SHARE = 0.9  # of the lines; chosen by hand: a launcher writes some lines of its own without a label
 MAX_TRIED_LINES = 50  # chosen by hand: that share of them has the label, also where some lines begin with a number
+MIN_LINES_OF_POD = 5  # chosen by hand: that so many begin with the same two words, the first with a dash, is no chance
+POD_AND_CONTAINER = lazy.regex(r"[a-z][a-z0-9.]*-[a-z0-9.-]+ [a-z][a-z0-9-]* ")
 TELLS_WHOSE = ("host", "program", "rank", "pid")  # what tells whose a line is
 OF_THE_PROGRAM = "rank"  # the format that also the program itself writes, in front of some of its lines
 # What the kernel alone writes: its log may have a level in front of each line, and stays what it is.
@@ -49,6 +51,8 @@ class CommonLabel(Struct, frozen=True):
 def common_label(lines: Sequence[str]) -> CommonLabel | None:
     """The label of nearly all of `lines`, which are not blank; None where they have none, or several."""
     tried = lines[:MAX_TRIED_LINES]
+    if pod := _pod_and_container(lines):
+        return pod
     if not _may_be_common(lines):
         return None
     found = (_label(line, forms) for line, forms in zip(tried, labels_of(tried), strict=True) if forms)
@@ -62,6 +66,14 @@ def common_label(lines: Sequence[str]) -> CommonLabel | None:
         enough = len(lines) >= MIN_LABELLED_LINES if is_someones else not any(KERNEL_TEXT.search(line) for line in lines)
         return CommonLabel(label, removal) if enough else None
     return None
+
+
+def _pod_and_container(lines: Sequence[str]) -> CommonLabel | None:
+    """What stern writes in front of each line: two words, which tell of a pod only where all lines begin with the same ones."""
+    found = POD_AND_CONTAINER.match(lines[0]) if len(lines) >= MIN_LINES_OF_POD else None
+    if not found or any(not line.startswith(found[0].rstrip()) for line in lines):
+        return None
+    return CommonLabel(found[0], re.compile(rf"^{re.escape(found[0].rstrip())}(?: |(?=\r?$))".encode(), re.MULTILINE))
 
 
 def _may_be_common(lines: Sequence[str]) -> bool:

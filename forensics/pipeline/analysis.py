@@ -1,7 +1,7 @@
 """One case: its sources are placed, the decision is made, and what a report shows is put together."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from forensics.correlation.asked_subject import (
     find_subject,
     last_that,
     part_by_job,
+    part_by_row,
+    rows_of_jobs,
     subject_of,
 )
 from forensics.correlation.owners import assign_owners
@@ -54,6 +56,7 @@ from forensics.model import (
     OpenQuestion,
     Proof,
     Report,
+    Scan,
     Source,
     SourceSummary,
     Warning,
@@ -192,11 +195,16 @@ def place_case(
     source_table = source_summaries(analyses, clocks, noted)
     scans = {r.name: r.scan for r in analyses}
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
-    asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
+    first = partial(_first_texts, scans)
+    asked = find_subject(source_table, _lanes(analyses), pids, first, runs, {r.name for r in analyses if r.is_account})
     asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)
+
+
+def _first_texts(scans: Mapping[str, Scan], name: str) -> list[str]:
+    return [line.text for line in scans[name].head]
 
 
 def _unused_files(knowledge: Database) -> Iterator[Warning]:
@@ -262,7 +270,8 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
         return decide(decision_input(every, job, knowledge), knowledge, model, rules).verdict != "no_crash"
 
     if not seen.asked.beside:
-        return every, seen, seen.asked
+        asked = rows_of_jobs(every, seen.asked, failed)
+        return every, replace(seen, asked=asked, incidents=part_by_row(seen.incidents, asked)) if asked.row else seen, asked
     asked = last_that(seen.asked, failed)
     return every, replace(seen, asked=asked, incidents=part_by_job(seen.incidents, asked)), asked
 

@@ -68,7 +68,7 @@ class SourceAnalysis(Struct, frozen=True):
     `pids`: those that its ends name. `line_format`: that of most of its first lines. `records`: how many lines are no
     continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`: what each attempt of the longest of them
     says of itself. `dump`: of a source that is one. `stacks`: those of whole processes. `captured`: what a capture says of the
-    run.
+    run. `is_account`: it is a table with rows of several jobs.
     """
 
     scan: Scan
@@ -83,6 +83,7 @@ class SourceAnalysis(Struct, frozen=True):
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
     captured: CapturedRun | None = None
+    is_account: bool = False
     is_dated: bool = False
     is_disordered: bool = False
     zone: timedelta | None = None
@@ -147,7 +148,7 @@ def stages_of(
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     yield
-    pids = tuple(correlation.program_pids(scanned))
+    pids, is_account = tuple(correlation.program_pids(scanned)), correlation.is_account(scanned)
     line_format, count = line_formats.recognise(scanned.head)
     count = count if scanned.lines <= len(scanned.head) else scanned.lines - scanned.continued
     yield
@@ -157,7 +158,7 @@ def stages_of(
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
-    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
+    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes, is_account=is_account)
     return (yield from _with_account(found, warn))
 
 

@@ -16,6 +16,7 @@ from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.bundles import nvidia
+from forensics.sources.bundles.described import described_parts, may_have_descriptions
 from forensics.sources.bundles.services import may_have_services, services_of
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
@@ -116,6 +117,9 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:
     if may_have_services(head) and (services := [*services_of(blob, head)]):
         yield from services
+        return
+    if may_have_descriptions(head) and (parts := [*described_parts(blob, head)]):
+        yield from parts
         return
     sections = nvidia.sections(blob, warn) if nvidia.recognises(head) else [(blob, head, 1)]
     yield from filter(None, (text_source(part, start, warn, first) for part, start, first in sections))

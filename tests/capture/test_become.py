@@ -46,6 +46,19 @@ def test_as_many_arguments_as_the_system_allows_reach_the_command(tmp_path: Path
     assert captured == alone == (0, b"20001\n", b"")
 
 
+@pytest.mark.parametrize("given", ["", "LC_CTYPE=C.UTF-8", "LANG=C", "LC_ALL=C"])
+def test_the_locale_is_the_one_that_was_given(given: str, tmp_path: Path) -> None:
+    """Where it is C, Python changes its own environment, which the command must not inherit."""
+    entry = f"{sys.executable} -P -m forensics run -q --folder {tmp_path}/c --"
+    line = f"env -u LANG -u LC_ALL -u LC_CTYPE {given} {{}} sh -c 'printf \u00c4\u00d6 | wc -m; env | grep -E ^L[AC]'"
+    alone, captured = (
+        subprocess.run(["/bin/bash", "-c", line.format(how)], capture_output=True, check=False, timeout=120)
+        for how in ("", entry)
+    )
+    assert captured.stdout == alone.stdout
+    assert alone.stdout.split()[0] in (b"2", b"4")
+
+
 @pytest.mark.parametrize("before", ["trap '' HUP INT", "trap '' TERM USR1 ALRM", ":"])
 def test_ignored_signals_are_ignored_and_none_is_blocked(before: str, tmp_path: Path) -> None:
     entry = f"{sys.executable} -P -m forensics run -q --folder {tmp_path}/c -- {' '.join(SIGNALS[:1])} -E 'SigBlk|SigIgn' {SIGNALS[-1]}"

@@ -61,6 +61,13 @@ PROGRAMS = {
     "the watching process does not read": "with guard(keep='never', report=False) as g:\n    to_watching(19); begun = time.monotonic()\n"
     "    for step in range(3000): g.note(step='x' * 1000)\n    took = time.monotonic() - begun; to_watching(18)\n"
     "print('end' if took < 5 else took)",
+    "files that it does not know are closed": "out = os.dup(1)\nwith guard(report=False):\n    for fd in range(3, 1024):\n"
+    "        try: fd == out or os.close(fd)\n        except OSError: pass\n"
+    "    files = [open(os.devnull, 'w') for _ in range(40)]\nprint('end' if all(f.write('x') and f.flush() is None for f in files) else '')",
+    "its numbers are given to others": "os.environ['RANK'] = '0'\nwith guard(report=False, tell=False):\n"
+    "    ours = [int(n) for n in os.listdir('/proc/self/fd') if int(n) > 2 and os.path.exists(f'/proc/self/fd/{n}')]\n"
+    "    pipes = [os.pipe() for _ in ours]\n    for fd, (_, w) in zip(ours, pipes): os.dup2(w, fd)\n"
+    "import select\nprint('end' if len(ours) > 3 and not select.select([r for r, _ in pipes], [], [], 0)[0] else 'written')",
     "its own place of crashes": "import faulthandler\nwith guard(): faulthandler.enable()\nprint('end' if faulthandler.is_enabled() else 'off')",
 }
 HEAD = """

@@ -181,7 +181,7 @@ def entity_ids(event: Observation) -> EntityIds:
         pid=_number(values, "pid", 2) if fields.get("pid") else 0,
         writer_pid=prefix.pid or 0 if own else 0,
         task=kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
-        job=job or first("job"),
+        job=job or first("job") or (job_of_row(event.proofs[0].text) if event.proofs else ""),
         step=step or first("step"),
         container=values.get("container_id") or first("container"),
         pod=values.get("pod", "").split("/")[-1] or ids_of_file_name(event.source).pod,
@@ -206,6 +206,19 @@ def _job(values: Mapping[str, str]) -> tuple[str, str]:
     if ARRAY.fullmatch(job):
         return "", ""
     return job.partition(".")[0], rest if number.isdigit() and rest and number == job.partition(".")[0] else ""
+
+
+# One of these states is in each row of sacct's table, as it writes or cuts them.
+ROW_STATES: tuple[bytes, ...] = (
+    *(b"COMPLETED", b"FAILED", b"CANCELLED", b"TIMEOUT", b"OUT_OF_ME"),
+    *(b"NODE_FAIL", b"PREEMPTED", b"DEADLINE", b"BOOT_FAIL"),
+)
+
+
+def job_of_row(text: str) -> str:
+    """The number of the job, if `text` is a row of sacct's table; else empty."""
+    found = PATTERNS.accounting_row.search(text)
+    return str(found["job"]) if found else ""
 
 
 def _number(values: Mapping[str, str], name: str, least: int = 0) -> int:

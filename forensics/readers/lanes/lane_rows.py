@@ -33,7 +33,7 @@ from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import peeled
+from forensics.line_formats import HOST_FORMATS, parse_prefix, peeled
 from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, EntityKind, LaneKind
 from forensics.readers.base import sampled_blocks
@@ -114,7 +114,8 @@ def supervised_entity(raw: bytes) -> tuple[str, str] | None:
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} +"
+    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? )[\w.:-]{1,80} +"
+    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): )"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL_PREFIX = lazy.regex(
@@ -131,7 +132,6 @@ KERNEL_LANE: LaneKey = ("kernel", "")
 SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
-HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
 PATTERNS = patterns_of("lane rows")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
@@ -171,7 +171,15 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
         inner = _key_of(said.encode("utf-8", "replace"), False)
         if inner is not None and not (key and inner[0] == "rank"):
             return inner
-    return key
+    return key or _rank_behind_prefixes(raw[:MAX_LABELLED_BYTES])
+
+
+def _rank_behind_prefixes(raw: bytes) -> LaneKey | None:
+    """The rank that stands behind the time or the label of a collector: `2026-01-05T10:11:12Z [rank1]: KeyError`."""
+    if not RANK_PREFIX.search(raw):
+        return None
+    rank = parse_prefix(decode_line(raw)).rank
+    return None if rank is None else ("rank", str(rank))
 
 
 def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:

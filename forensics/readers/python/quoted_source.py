@@ -57,9 +57,9 @@ def message_end(rows: Sequence[ParsedLine], place: int) -> int:
         closing = next((r for r in below[1:] if RULE_LINE_PATTERN.match(r.message)), None)
         if closing is not None and not any(TRACEBACK_HEAD in r.message for r in below):
             return closing.line.number
-    last = rows[place].line.number
+    last, wrapper = rows[place].line.number, _wrapper(rows, place)
     for row in rows[place + 1 : place + 1 + MAX_MESSAGE_LINES]:
-        if _is_beyond(row):
+        if _is_beyond(row, wrapper):
             break
         last = row.line.number
     return max(last, list_end(rows, place))
@@ -68,9 +68,9 @@ def message_end(rows: Sequence[ParsedLine], place: int) -> int:
 def list_end(rows: Sequence[ParsedLine], place: int) -> int:
     """Number of the last line that surely belongs to the message, by its form: an item of a list, or the heading of one."""
     below = list(islice(rows, place + 1, place + 1 + MAX_LIST_LINES))
-    last = rows[place].line.number
+    last, wrapper = rows[place].line.number, _wrapper(rows, place)
     for i, row in enumerate(below):
-        if _is_beyond(row):
+        if _is_beyond(row, wrapper):
             break
         is_item = MESSAGE_ROWS.list_item.match(row.message) is not None
         following = below[i + 1] if i + 1 < len(below) else None
@@ -81,9 +81,15 @@ def list_end(rows: Sequence[ParsedLine], place: int) -> int:
     return last
 
 
-def _is_beyond(row: ParsedLine) -> bool:
-    text = row.message
-    begins = not text.strip() or row.prefix.stamp is not None or TRACEBACK_HEAD in text or text.startswith(CHAIN)
+def _wrapper(rows: Sequence[ParsedLine], place: int) -> tuple[str, ...]:
+    """The formats of the prefixes that each line has, where the frame above the exception has them, too: a collector's."""
+    above = rows[place - 1] if place else None
+    return above.prefix.formats if above and above.message[:1] in (" ", "\t") else ()
+
+
+def _is_beyond(row: ParsedLine, wrapper: tuple[str, ...]) -> bool:
+    text, is_record = row.message, row.prefix.stamp is not None and row.prefix.formats != wrapper
+    begins = not text.strip() or is_record or TRACEBACK_HEAD in text or text.startswith(CHAIN)
     return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, MESSAGE_ROWS.other_program))
 
 

@@ -138,10 +138,17 @@ def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> I
             if rest := _rest(text.text[text.at :]):
                 yield text.line, rest, text.text[text.at :]
             return
+        if isinstance(found, list):
+            found = fields_of(found)
         if isinstance(found, dict):
             yield text.line, found, text.text[text.at : end]
         text.to(end)
     note("limit", f"more than {limits.current.values:,} values; the rest was not read", text.line)
+
+
+def fields_of(record: list[Any]) -> dict[str, Any]:
+    """A record as CloudWatch Insights writes it, `[{"field": "@message", "value": "Killed"}, ...]`, by its fields."""
+    return {str(f["field"]): f.get("value") for f in record if isinstance(f, dict) and "field" in f}
 
 
 def _bounded(blocks: Iterator[bytes], note: Note) -> Iterator[bytes]:

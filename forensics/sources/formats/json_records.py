@@ -4,6 +4,8 @@
     {"textPayload":"Killed","timestamp":"2026-08-22T03:00:07.123Z","severity":"ERROR", ...}            (Google Cloud, one a line
     [{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}                                (Kaggle)    or a list of them)
     {"events":[{"timestamp":1755831607123,"message":"Killed"}, ...]}                                   (CloudWatch)
+    {"results":[[{"field":"@message","value":"Killed"}, ...], ...]}                                    (CloudWatch Insights)
+    {"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"Killed"}, ...}]}]}]}         (OpenTelemetry)
 
 A log with the newest record first is reversed. A line that is not a record passes unchanged.
 """
@@ -15,20 +17,26 @@ from typing import Any
 
 from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import objects, parsed
+from forensics.sources.formats.documents import fields_of, objects, parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import MIN_FALLS_OF_PIECES
 
-TIME_KEYS = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
-TEXT_KEYS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
+TIME_KEYS = (
+    "timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date", "TimeGenerated",
+    "Timestamp", "@t", "timeUnixNano", "observedTimeUnixNano",
+)  # fmt: skip
+TEXT_KEYS = (
+    "message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text", "LogEntry",
+    "LogMessage", "Message", "@m", "stringValue",
+)  # fmt: skip
 NESTED = ("jsonPayload", "log", "record", "message", "data", "fields", "body")
-LEVEL_KEYS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
+LEVEL_KEYS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl", "severityText", "Level", "@l")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
 LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
-JSON_LIST_PATTERN = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
+JSON_LIST_PATTERN = lazy.regex(r'\A\s*(?:\[\s*(?=\{)|\{\s*"(events|entries|results)"\s*:\s*\[)')
 PROBED_RECORDS = 60  # parsing is slow, and the format of a file shows in its first records
 MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: tracebacks and start-up messages may be between the records
 
@@ -67,8 +75,10 @@ def _level(record: dict[str, Any]) -> str:
 
 
 def _is_log(record: object) -> bool:
-    if not isinstance(record, dict) or not _text(record) or ("stream" in record and str(record.get("log", "")).endswith("\n")):
-        return False  # the last condition excludes records of Docker, which have a format of their own
+    if not isinstance(record, dict) or not _text(record):
+        return False
+    if isinstance(record.get("time"), str) and "stream" in record and str(record.get("log", "")).endswith("\n"):
+        return False  # of Docker, which has a format of its own
     return bool(_time(record) or _level(record) or "stream_name" in record)
 
 
@@ -92,21 +102,34 @@ def _parsed(line: str | bytes) -> object:
         return None
 
 
+def _records(value: object) -> list[object]:
+    """The records in a line: the line itself, or those of a batch of OpenTelemetry's collector."""
+    if not isinstance(value, dict) or "resourceLogs" not in value:
+        return [value]
+    of_scopes = (scope for part in _lists(value, "resourceLogs") for scope in _lists(part, "scopeLogs"))
+    return [record for scope in of_scopes for record in _lists(scope, "logRecords")]
+
+
+def _lists(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found = value.get(name)
+    return [x for x in found if isinstance(x, dict)] if isinstance(found, list) else []
+
+
 def _recognises_lines(head: Head) -> bool:
     if not head.first.lstrip().startswith("{"):
         return False
     lines = [line.strip() for line in head.written[:PROBED_RECORDS]]
     if sum(x.startswith("{") for x in lines) < MIN_RECORD_SHARE * len(lines):
         return False
-    return sum(_is_log(_parsed(line)) for line in lines) >= MIN_RECORD_SHARE * len(lines)
+    return sum(any(map(_is_log, _records(_parsed(line)))) for line in lines) >= MIN_RECORD_SHARE * len(lines)
 
 
 def _decode_lines(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
     for number, line in numbered_lines(blocks):
-        record = _parsed(line) if line.lstrip().startswith(b"{") else None
-        text = _line(record) if isinstance(record, dict) else None
-        if text is not None:
-            yield number, 0, text.encode("utf-8", "replace")
+        records = _records(_parsed(line)) if line.lstrip().startswith(b"{") else []
+        texts = [text for record in records if isinstance(record, dict) and (text := _line(record)) is not None]
+        if texts:
+            yield number, 0, "\n".join(texts).encode("utf-8", "replace")
         elif line.strip():
             yield number, 0, line
 
@@ -132,13 +155,15 @@ def _decode_list(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _recognises_list(head: Head) -> bool:
-    if not JSON_LIST_PATTERN.match(head.text[:4096]):
+    inside = JSON_LIST_PATTERN.match(head.text[:4096])
+    if not inside:
         return False
     try:
-        record, _ = json.JSONDecoder().raw_decode(head.text, head.text.index("{", head.text.index("[") + 1))
+        begin = inside.end() + len(head.text[inside.end() :]) - len(head.text[inside.end() :].lstrip())
+        record, _ = json.JSONDecoder().raw_decode(head.text, begin)
     except (ValueError, RecursionError):
         return False
-    return _is_log(record)
+    return _is_log(fields_of(record) if isinstance(record, list) else record)
 
 
 SAMPLE_LINE = b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n'

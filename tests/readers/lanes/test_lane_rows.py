@@ -42,6 +42,20 @@ def test_the_prefix_of_a_line_names_its_writer(line: str, key: tuple[str, str] |
     assert lane_key(line.encode()) == key
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        "2026-01-05T10:11:12.345678901Z ",
+        "2026-01-05T10:11:12.345678Z 01O ",
+        "[2026-01-05T10:11:12.345Z] ",
+        "2026-01-05T10:11:12Z\t",
+    ],
+)
+def test_what_a_collector_writes_in_front_hides_no_rank_and_makes_no_program(front: str) -> None:
+    assert lane_key(f"{front}[rank3]: KeyError: 'lr'".encode()) == ("rank", "3")
+    assert lane_key(f"{front}KeyError: 'lr'".encode()) is None
+
+
 def test_a_redrawn_progress_bar_has_one_template_whatever_its_numbers() -> None:
     """By its form a line is known to repeat, so that a program is known to work on."""
     bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
