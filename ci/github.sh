@@ -34,6 +34,7 @@ rm -f "$report/kernel.log" # quoted where it matters; the rest tells of the whol
 read -r verdict cause < <("$RUNNER_TEMP/forensics/bin/python" -c '
 import json, sys
 report = json.load(open(sys.argv[1]))
-print(report["verdict"], report["causes"][0]["id"])' "$report/report.json")
+cause = report["causes"][0]["id"]
+print(report["verdict"], "" if cause.startswith("none.") else cause)' "$report/report.json")
 printf '%s\n' "verdict=$verdict" "cause=$cause" "report=$report" >> "$GITHUB_OUTPUT"
 if [ "${FAIL:-false}" = true ] && [ "$verdict" = crash ]; then exit 1; fi

@@ -173,6 +173,10 @@ PROSE = re.compile(rb"^(?![>#|])(?:[^\s=|]{1,40} ){4,}[^\s=|]{1,40}$")
 WORD = re.compile(rb"[a-z]{3,}")
 
 
+def _colours(_name: str, data: bytes) -> bytes:
+    return b"\n".join(b"\x1b[31m" + line + b"\x1b[0m" if line else line for line in data.split(b"\n"))
+
+
 def _blanks(_name: str, data: bytes) -> bytes:
     """A second blank between two words in the middle of each line of a logger that tells neither of trouble nor of an end.
 
@@ -279,6 +283,22 @@ def _grafana(t: datetime) -> str:
     return f"{t:%Y-%m-%dT%H:%M:%S}.{t.microsecond // 1000:03d}Z\t"
 
 
+def _ts(t: datetime) -> str:
+    return f"{t:%b %d %H:%M:%S} "
+
+
+def _time_in_brackets(t: datetime) -> str:
+    return f"[{t:%Y-%m-%d %H:%M:%S}] "
+
+
+def _date_and_time(t: datetime) -> str:
+    return f"{t:%Y-%m-%d %H:%M:%S} "
+
+
+def _epoch(t: datetime) -> str:
+    return f"{t.timestamp():.6f} "
+
+
 def _cloudwatch(t: datetime) -> str:
     return f"{t:%Y-%m-%dT%H:%M:%S.%f}+00:00 train/default/0a1b2c3d4e5f60718293a4b5c6d7e8f9 "
 
@@ -301,6 +321,10 @@ WRAPPERS: dict[str, Change] = {
     "jenkins": _prefixed(_stamped(_jenkins), hosts=False),
     "grafana": _prefixed(_stamped(_grafana), hosts=False),
     "cloudwatch": _prefixed(_stamped(_cloudwatch), hosts=False),
+    "ts": _prefixed(_stamped(_ts), hosts=False),
+    "time in brackets": _prefixed(_stamped(_time_in_brackets), hosts=False),
+    "date and time": _prefixed(_stamped(_date_and_time), hosts=False),
+    "epoch": _prefixed(_stamped(_epoch), hosts=False),
 }
 CHANGES: dict[str, Change] = {
     "host": _renamed(_hosts, _other_name),
@@ -312,6 +336,7 @@ CHANGES: dict[str, Change] = {
     "crlf": _of_texts(_crlf),
     "empty lines": _of_texts(_empty_lines),
     "blanks": _of_texts(_blanks),
+    "colours": _of_texts(_colours),
     **WRAPPERS,
 }
 

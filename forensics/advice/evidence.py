@@ -20,8 +20,8 @@ from forensics.readers.python.quoted_source import TRACEBACK_HEAD, is_code_line,
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
-LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
-SAME = (*EXCEPTION, *IDENTITY, LIMIT_FACT)  # of one event each has one value
+LIMIT_FACTS = ("limit_path", "limit_bytes")  # the cgroup whose memory limit was reached, and the limit then
+SAME = (*EXCEPTION, *IDENTITY, *LIMIT_FACTS)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 Place = tuple[str, int]  # source, line
 
@@ -141,8 +141,7 @@ def own_lines(proofs: Sequence[Proof], told: Sequence[Observation]) -> Sequence[
 
 def _is_of_limit(event: Observation, facts: Fields) -> bool:
     """Is it no kill at another memory limit than that of `facts`?"""
-    limit = facts.get(LIMIT_FACT)
-    return limit is None or event.fields.get(LIMIT_FACT, limit) == limit
+    return all(event.fields.get(name, facts[name]) == facts[name] for name in LIMIT_FACTS if name in facts)
 
 
 def _is_before(event: Observation, told: Observation) -> bool:

@@ -166,7 +166,7 @@ def open_questions(
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, failure_test(database))
-    elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
+    elif shown.linked_only_by and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
 
@@ -190,9 +190,8 @@ def _finding(
     facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
     proofs = _or_ending(proofs, cause, diagnosis) if first else proofs
     if first:
-        facts |= _context_facts(cause, facts, proofs, context)
-        facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
-        facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
+        facts |= _context_facts(cause, facts, proofs, context) | activation_facts(candidate, proofs, context.activations)
+        facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around) | _last_of_chain(facts, reasons)
     facts |= _possible_signs(diagnosis) if first and diagnosis.verdict == "no_crash" else {}
     known = facts | ({UNEXPLAINED: "the given logs do not say why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
@@ -215,6 +214,7 @@ def _finding(
         ledger=candidate.ledger,
         where=_where(known | place | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
+        linked_only_by=candidate.linked_only_by,
     )
     return _as_state(found, known | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
 
@@ -287,12 +287,13 @@ def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround
 
 def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof], told: Sequence[Observation]) -> str:
     """The title of `cause`, which has others where only slower steps show it, or where another cause explains it; that of the
-    event itself where its first record has one."""
+    event itself where its first record or message has one."""
     if told and (own := told[0].fields.get(EVENT_TITLE)):
         return str(own)
     if cause.as_slow_down and shows_slow_down(facts, proofs):
         return cause.as_slow_down
-    return cause.title if role != "symptom" else cause.as_consequence or cause.title
+    title = cause.title_of(told[0].kind) if told else cause.title
+    return title if role != "symptom" else cause.as_consequence or title
 
 
 def _facts_and_proofs(

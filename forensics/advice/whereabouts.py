@@ -98,6 +98,9 @@ def of_job(facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[
     return told | ({"node": node} if node and {*HOST_FACTS}.isdisjoint(facts) else {})
 
 
+CRASHED_IN = "python_file"  # where Python was when native code crashed: no exception was raised there
+
+
 def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
     """The first of `names` that tells a place."""
     known = (n for n in names if n in facts and not NO_PLACE_PATTERN.match(str(facts[n])))
@@ -159,7 +162,7 @@ def _code(facts: Fields) -> list[str]:
                 if facts[file] == "Cell"
                 else f"{_cut(fact_text(file, facts[file]))}:"
             )
-            return [f"{own}{facts[line]}", *_raised(facts)]
+            return [f"{own}{facts[line]}", *(() if file == CRASHED_IN else _raised(facts))]
     return []
 
 

@@ -57,9 +57,19 @@ def newest_first() -> list[str]:
 def is_running(folder: str) -> bool:
     """Does the job of a bundle still run here? Of a capture that was killed with its job there is no end, and no process."""
     run = read_run(folder)
+    return _lives(run, run.get("command", {}).get("pid", 0))
+
+
+def is_closing(run: dict[str, Any]) -> bool:
+    """Has the job ended, while the process that captured it still writes what it has? `run`: run.json."""
+    return _lives(run, run.get("tool", {}).get("pid", 0))
+
+
+def _lives(run: dict[str, Any], pid: object) -> bool:
+    """Is `pid` of an incomplete bundle still the process that it was?"""
     if run.get("complete", True) or run.get("host", {}).get("boot_id") != proc.boot_id():
         return False
-    found = proc.stat(int(run.get("command", {}).get("pid", 0)))
+    found = proc.stat(int(str(pid)))
     # A later process with the same pid began after the bundle did.
     return (
         found is not None

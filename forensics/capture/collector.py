@@ -278,7 +278,7 @@ class Collector:
             "exits": {"count": len(self.tree.ends), "left_out": self.tree.left_out, "ways": sorted(self.tree.ways)},
             "closed": self.unavailable,
             "faults": self.faults,
-            "tool": {"name": "forensics", "python": sys.version.split()[0]},
+            "tool": {"name": "forensics", "python": sys.version.split()[0], "pid": os.getpid()},
         }
 
     def root_end(self, status: int | None = None) -> dict[str, Any] | None:

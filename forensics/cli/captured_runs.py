@@ -6,13 +6,12 @@ CapturedRun(1, ~/.local/state/forensics/20261122-181534-python-4711, "2026-11-22
 
 import json
 import shutil
-import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from forensics.capture.account import signal_name
-from forensics.capture.bundle import RUN_FILE, is_running, newest_first, read_run, state_folder
+from forensics.capture.bundle import RUN_FILE, is_closing, is_running, newest_first, read_run, state_folder
 from forensics.capture.times import duration_text
 from forensics.core.errors import UsageError, files_at
 from forensics.core.text import format_size, with_noun
@@ -22,7 +21,6 @@ RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
 TABLE_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it
 UNKNOWN_CAUSE = "unknown"
 NOT_ANALYSED = "not analysed"  # it ended badly, and nobody asked why: forensics why N does
-CLOSING_S = 30.0  # chosen by hand: the capture writes what it has of a run that ended within some seconds
 MARKED_BUNDLES = (".tar.gz", ".tgz", ".tar")  # a bundle that `collect -o` packed
 
 
@@ -129,17 +127,16 @@ def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:
     told = record.get("command", {})
     running, start, end = is_running(str(bundle)), _moment(record.get("start")), _moment(record.get("end"))
     job = str(record.get("identity", {}).get("slurm", {}).get("SLURM_JOB_ID", ""))
-    known, files = captured_run(bundle), [entry.stat() for entry in bundle.rglob("*") if entry.is_file()]
-    is_closing = time.time() - max((f.st_mtime for f in files), default=0.0) < CLOSING_S
+    known, closing = captured_run(bundle), is_closing(record)
     return CapturedRun(
         number=number,
         bundle=bundle,
         start=start or bundle.stat().st_mtime,
         command=_command(record),
-        ended="running" if running else _ended(record, is_closing),
-        cause="" if running or (is_closing and not record.get("complete")) else _cause(bundle, record),
+        ended="running" if running else _ended(record, closing),
+        cause="" if running or closing else _cause(bundle, record),
         seconds=end - start if start is not None and end is not None else None,
-        size=sum(f.st_size for f in files),
+        size=sum(entry.stat().st_size for entry in bundle.rglob("*") if entry.is_file()),
         running=running,
         folder=str(told.get("folder", "")),
         job=job or (known.known.job if known else ""),
@@ -154,13 +151,13 @@ def _command(record: dict[str, Any]) -> str:
     return " ".join(map(str, told.get("arguments") or [told.get("name") or "?"]))
 
 
-def _ended(record: dict[str, Any], is_closing: bool) -> str:
+def _ended(record: dict[str, Any], closing: bool) -> str:
     status = record.get("status") or {}
     if number := status.get("signal"):
         return f"signal {number} ({signal_name(number)})"
     if "exit_code" in status:
         return f"exit status {status['exit_code']}"
-    return "not known" if record.get("complete") else "just now" if is_closing else "capture was cut off"
+    return "not known" if record.get("complete") else "just now" if closing else "capture was cut off"
 
 
 def _cause(bundle: Path, record: dict[str, Any]) -> str:

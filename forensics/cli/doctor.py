@@ -138,7 +138,7 @@ def _cgroup() -> Check:
     if version == 2:
         return _ok("version 2: limits, peaks and kills of each group are counted")
     if version == 1:
-        told = _limited("version 1: it does not report pressure")
+        told = _limited("version 1: it does not report pressure, as version 2 does after a boot with it")
         return told._replace(lacks="how long tasks waited for memory in a group")
     return _missing("no cgroup file system is mounted", "mount | grep cgroup")
 
@@ -180,7 +180,12 @@ def _kubectl() -> Check:
     context, refused = _ask("kubectl", "config", "current-context")
     if refused == "not installed":
         return _absent("no kubectl here")
-    return _ok(f"context {context}") if context else _missing(refused, "kubectl config use-context NAME")
+    if context:
+        return _ok(f"context {context}")
+    known, unknown = _ask("kubectl", "config", "get-contexts", "-o", "name")
+    if not known and not unknown:
+        return _absent("no cluster is set up here")
+    return _missing(refused, f"kubectl config use-context {known or 'NAME'}")
 
 
 def _clock() -> Check:
@@ -263,7 +268,7 @@ CHECKS: dict[str, tuple[Callable[[], Check], str]] = {
     "slurm": (_slurm, "states, exit codes and memory of Slurm jobs"),
     "kubectl": (_kubectl, "states, events and earlier logs of pods"),
     "clock": (_clock, "the order of events of several machines: their clocks may differ"),
-    "core dumps": (_core_dumps, "the native stack of a segfault"),
+    "core dumps": (_core_dumps, "a file by which a debugger shows where native code crashed; an analysis reads none"),
     "extras": (_extra_packages, ""),
     "cache": (_cache, "0.2 to 8 s of each start"),
     "captured runs": (_runs, "everything of forensics run"),

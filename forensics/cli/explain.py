@@ -228,8 +228,8 @@ def _match(match: "Match") -> Iterator[str]:
 
 
 def _cause(explained: "ExplainedCause", most: int) -> Iterator[str]:
-    yield f"{explained.cause.id}  {explained.cause.title}"
-    yield from _wrapped(explained.cause.means, "  ")
+    yield f"{explained.cause.id}  {explained.title or explained.cause.title}"
+    yield from () if explained.title else _wrapped(explained.cause.means, "  ")
     if explained.summary and explained.summary != explained.cause.means:
         yield from _wrapped(explained.summary, "  ")
     if explained.cause.explains:

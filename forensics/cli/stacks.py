@@ -10,6 +10,7 @@ import typer
 from forensics.cli.common import Output
 from forensics.cli.output import say, write
 from forensics.core.errors import SourceError, UsageError, files_at
+from forensics.core.text import with_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def stacks(
         raise SourceError("no process of it runs", str(pid or job), "give the pid of one of its processes")
     places = standings(found.hosts)
     if save is not None:
-        _save(found.hosts, save)
+        say(f"forensics: {_save(found.hosts, save)}")
     text = stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places)
     if not json and (output is not None or not sys.stdout.isatty()):  # a file of it is read by `forensics ranks`
         text = "\n".join([text, *(f"{whole.rstrip()}\n" for _, whole in _whole_stacks(found.hosts))])
@@ -73,14 +74,18 @@ def _notes(found: "Answers") -> "Iterator[str]":
             yield f"{host.host}: {host.left_out} more processes were left out"
 
 
-def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
-    """A file for each process, as `forensics run` writes it."""
+def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> str:
+    """Write a file for each process, as `forensics run` does. Returns what was saved, in words."""
     from forensics.capture.stacks import free_path
 
+    made = [*_whole_stacks(hosts)]
+    if not made:
+        return f"nothing was saved in {folder}: no process has a stack"
     with files_at(folder, "the stacks could not be written there"):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in _whole_stacks(hosts):
+        for name, text in made:
             Path(free_path(str(folder), name)).write_text(text, encoding="utf-8")
+    return f"the stacks of {with_noun(len(made), 'process', 'processes')} were saved in {folder}"
 
 
 def _whole_stacks(hosts: "tuple[LiveHost, ...]") -> "Iterator[tuple[str, str]]":

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from forensics.correlation.incident_grouping import MAX_SAME_DEATH_GAP_S
 from forensics.correlation.runs import attempts_by_job
 from forensics.database import Database
 from forensics.line_formats import HOST_FORMATS
@@ -150,9 +151,19 @@ def among_incidents(
     """`subject` with what the incidents of hosts around it mean for its evidence. `written`: the times of files, by source."""
     if subject.machine or subject.end is not None:
         return subject
-    deadly = [i for i in incidents if any(e.source not in subject.own and is_of_one(e, database) for e in i.events)]
+    deaths = ([e for e in i.events if e.source not in subject.own and is_of_one(e, database)] for i in incidents)
+    deadly = [of_incident for of_incident in deaths if of_incident]
     moments = (moment for name in subject.own if (moment := written.get(name)))
-    return replace(subject, crowded=len(deadly) > 1, written=max(moments, default=None))
+    return replace(subject, crowded=len(deadly) > 1 or any(map(are_apart, deadly)), written=max(moments, default=None))
+
+
+def are_apart(deaths: Iterable[Observation]) -> bool:
+    """Do those of one log lie further apart than the deaths of one program do?"""
+    of_source: dict[str, list[float]] = defaultdict(list)
+    for death in deaths:
+        if death.moment is not None:
+            of_source[death.source].append(death.moment)
+    return any(max(moments) - min(moments) > MAX_SAME_DEATH_GAP_S for moments in of_source.values())
 
 
 def is_of_one(event: Observation, database: Database) -> bool:

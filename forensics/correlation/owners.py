@@ -11,7 +11,15 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from forensics.correlation.asked_subject import OWN_KINDS, Subject, is_of_one
-from forensics.correlation.incident_grouping import MIN_COMPARABLE_PID, MIN_SILENCE
+from forensics.correlation.incident_grouping import MAX_SAME_DEATH_GAP_S, MIN_COMPARABLE_PID, MIN_SILENCE
+from forensics.correlation.nearest_death import (
+    MAX_PAUSE_BEFORE_END_S,
+    MAX_STAMP_DELAY_S,
+    ONE_OF_SEVERAL,
+    link_to_file,
+    only_nearest,
+    seconds_to,
+)
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
@@ -20,11 +28,9 @@ from forensics.outcome.tiers import what_ended
 from forensics.readers.identity.entity_ids import entity_ids, ids_of_file_name, job_of_row, normalise_host, same_host
 from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, SMALLEST_ZONE_STEP_S
 
-MAX_PAUSE_BEFORE_END_S = 60.0  # chosen by hand: from the last line of a job that prints its steps to its end
 POD_OF_EVENTS = "pod/"  # how kubectl's table of events begins the name of a pod
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
-MAX_STAMP_DELAY_S = 2.0  # between an event and the time stamp of its line
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
@@ -42,7 +48,8 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
     first = [_with_own_aftermath(o, effects, subject, database) for o in _without_other_pods(first)]
     mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
     named = subject.pids | {_pid(o.observation) for o in first if o.observation.source in subject.own}
-    return tuple(_with_name(_excluded_by_pid(o, mine, database), named - {0}, subject) for o in first)
+    left = only_nearest([_excluded_by_pid(o, mine, database) for o in first], ends, subject, database)
+    return tuple(_with_name(o, named - {0}, subject) for o in left)
 
 
 def _untimed(ends: Sequence[Observation], subject: Subject) -> list[Observation]:
@@ -185,13 +192,10 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
 
 def _by_file(o: Observation, subject: Subject) -> tuple[Owner, str]:
     """By the time at which the file of the subject's log was written last: a copy's is another one, but never by chance this."""
-    if o.time and subject.written:
-        is_naive = o.stamp and o.stamp.wall and o.stamp.wall.tzinfo is None  # then it may show the time of this machine
-        times = (o.time, o.time.replace(tzinfo=None).astimezone()) if is_naive else (o.time,)
-        gap = min(abs((subject.written - time).total_seconds()) for time in times)
-        if gap <= MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0):
-            return "unknown", f"time, {gap:.1f} s from the last change of the job's log file"
-    return "others", "one of several in the hosts' logs, and nothing links it to the job"
+    gap = seconds_to(subject.written, o) if subject.written else None
+    if gap is not None and abs(gap) <= MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0):
+        return "unknown", link_to_file(o, subject)
+    return "others", ONE_OF_SEVERAL
 
 
 def _may_be_zone(gap: float) -> bool:
@@ -217,12 +221,19 @@ def _named_links(links: Iterable[Link], observations: Sequence[Observation], sub
             parent[place] = place = parent[parent[place]]
         return place
 
-    named = [k for k in links if k.kind in NAMED_LINKS]
+    moments = {o.place: o.moment for o in observations if o.source not in subject.own}
+    named = [k for k in links if k.kind in NAMED_LINKS and not _joins_two_deaths(k, moments)]
     for link in named:
         parent[root(link.second)] = root(link.first)
     own = {root(o.place) for o in observations if o.source in subject.own and o.cause != HEALTHY}
     by = {place: link.by for link in reversed(named) for place in (link.first, link.second)}  # the surest link of each
     return {place: by[place] for place in list(parent) if place[0] not in subject.own and root(place) in own and place in by}
+
+
+def _joins_two_deaths(link: Link, moments: Mapping[Place, float | None]) -> bool:
+    """Do two lines of hosts share but a memory group, at different times? It outlives a job, and many run in it."""
+    first, second = moments.get(link.first), moments.get(link.second)
+    return link.kind == "cgroup" and first is not None and second is not None and abs(first - second) > MAX_SAME_DEATH_GAP_S
 
 
 def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) -> OwnedObservation:

@@ -182,7 +182,7 @@ CAUSE_KEYS = {
 }
 SIGNATURE_KEYS = {
     *("id", "weight", "ends", "scope", "message", "any_case", "pattern", "unless", "yields_to", "since"),
-    *("source", "examples"),
+    *("source", "examples", "title"),
 }
 REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source", "confirmed", "check", "cost"}
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}
@@ -345,6 +345,7 @@ class _Reader:
             yields_to=texts(data, "yields_to"),
             since=str(data.get("since", "")),
             source=text(data, "source"),
+            title=text(data, "title") if "title" in data else "",
             match=self.each(self.positive, examples, "match", True),
             no_match=self.each(self.negative, examples, "no_match", True),
             place=self.place(data),

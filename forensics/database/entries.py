@@ -70,7 +70,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     see `merge.settled`. `ends`: what has come to its end where this line stands;
     `nothing` makes a notice of it, or a supporting line, and never a verdict; `later` warns of an end that may come, and shows
     none. `scope`: the lanes it may speak for; elsewhere it
-    is a notice. Both are the cause's where the entry does not say.
+    is a notice. Both are the cause's where the entry does not say. `title`: what it alone shows, where that is less than the
+    title of its cause.
     """
 
     cause: str
@@ -86,6 +87,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     yields_to: tuple[str, ...] = ()
     since: str = ""
     source: str = ""
+    title: str = ""
     match: tuple[Example, ...] = ()
     no_match: tuple[Example, ...] = ()
     place: Place = NO_PLACE
@@ -157,6 +159,10 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     as_consequence: str = ""
     as_slow_down: str = ""
     as_cut_off: str = ""
+
+    def title_of(self, signature: str) -> str:
+        """The title where nothing but this signature shows it."""
+        return next((s.title for s in self.signatures if s.id == signature and s.title), self.title)
 
     def leads_to(self, other: str) -> bool:
         """Does this cause explain `other`, by its id or its family?"""

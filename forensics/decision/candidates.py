@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.decision.events import Names, events_of, name_others, names_of
 from forensics.decision.last_word import is_of_earlier_attempt
+from forensics.model import Observation
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
@@ -35,6 +36,7 @@ DOINGS_OF_THE_PROGRAM = (  # what a rank does instead of meeting the others, whe
     *("raised", "lock", "hook", "barrier", "left_out"),
     *("other_call", "other_shape", "other_order", "other_batches"),
 )
+MAX_DELAY_S = 10.0  # chosen by hand: within which a service manager reports a kill
 MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities mean the same
 
 
@@ -111,15 +113,29 @@ class _Event:
         return names_of(self.owned)
 
 
+def _is_proven_kill(o: Observation, database: Database) -> bool:
+    return o.weight == "proof" and "pid" in o.fields and database.has_trait(o.cause, "memory_kill")
+
+
+def _told_cause(o: Observation, kills: Sequence[Observation], database: Database) -> str:
+    """Its cause; where its message shows less than that, the cause of the kill at that time which a proof tells."""
+    cause = database.causes[str(o.cause)]
+    if not database.has_trait(cause.id, "memory_kill") or cause.title_of(o.kind) == cause.title:
+        return cause.id
+    near = [k for k in kills if o.time is None or k.time is None or abs((k.time - o.time).total_seconds()) <= MAX_DELAY_S]
+    return str(near[-1].cause) if near else cause.id
+
+
 class _Case:
     """The events of one case in relation to each other."""
 
     def __init__(self, owned: Sequence[OwnedObservation], database: Database) -> None:
         self.database = database
         by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
-        for o in owned:
-            if o.owner != "others" and o.observation.cause not in (None, HEALTHY):
-                by_cause[str(o.observation.cause)].append(o)
+        able = [o for o in owned if o.owner != "others" and o.observation.cause not in (None, HEALTHY)]
+        kills = [o.observation for o in able if _is_proven_kill(o.observation, database)]
+        for o in able:
+            by_cause[_told_cause(o.observation, kills, database)].append(o)
         tiers = {id(o): evidence_tier(o, database) for own in by_cause.values() for o in own}
         self.tiers = tiers
         self.events = [_Event(c, e, tiers) for c, own in sorted(by_cause.items()) for e in events_of(own, tiers, database)]

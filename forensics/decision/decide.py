@@ -14,7 +14,7 @@ from math import exp, log
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision import structure
+from forensics.decision import structure, unlinked
 from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
 from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
@@ -31,7 +31,6 @@ from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
 from forensics.readers.lanes.line_classes import exit_status, own_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
-UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9
 MAX_CAUSES = 8  # chosen by hand: probabilities add up to one, so little is left for further causes
 MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads more of them
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
@@ -100,8 +99,8 @@ def decide(
         bad, share = given.end.bad_end_probability(shown), recorded_status.share_shown_by_output(shown)
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
-    causes = causes_of(_ranked(offered, model))
-    ranked = precedence.applied(_own_before_unknown(causes, database), database)
+    causes = unlinked.ranked_by_links(causes_of(_ranked(offered, model)), database)
+    ranked = precedence.applied(causes, database)
     ranked = structure.ranked_by_structure(ranked, given.lanes, database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
@@ -251,37 +250,18 @@ def _whole_cause(events: Sequence[Candidate]) -> Candidate:
     return replace(moved(best, sum(e.probability for e in events), FURTHER_EVENTS), others=others)
 
 
-def _own_before_unknown(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """Rank candidates that only time or place links to the subject after an end that the subject's own log shows.
-
-    Each gets at most half the probability of the best own candidate, which gets the rest.
-    """
-    unknown = [c for c in ranked if c.features.get("unknown against own")]
-    own = [c for c in ranked if c not in unknown and (c.features["proof"] or c.features["strong"])]
-    own = [c for c in own if not database.has_trait(c.cause, "external_stop")]  # which may have cleaned up behind it
-    own = [c for c in own if any(o.owner == "mine" for o in c.owned)]
-    if not unknown or not own:
-        return list(ranked)
-    best = max(own, key=lambda c: c.probability)
-    taken = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
-    left = [moved(c, c.probability - taken.get(c.cause, 0.0), OWN_END) for c in ranked]
-    return [moved(c, c.probability + sum(taken.values()), OWN_END) if c.cause == best.cause else c for c in left]
-
-
 def _with_probability(candidate: Candidate, bad: float, share: float) -> Candidate:
     """`candidate` with the probability that it ended badly and by this cause. `share`: of a recorded bad end that the output
     shows."""
     found = moved(moved(candidate, candidate.probability * bad, BAD_END), candidate.probability * bad * share, BY_OUTPUT)
-    is_own = any(o.owner == "mine" for o in candidate.owned) or not candidate.owned
-    limit = 1.0 if is_own else UNKNOWN_OWNER_MAX_PROBABILITY
-    return moved(found, min(found.probability, limit), UNKNOWN_OWNER)
+    return unlinked.at_most(found)
 
 
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
     if bad < ENDED_BADLY:
         return "no_crash"
     proven = structure.has_last_word(first) or any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
-    return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
+    return "crash" if first.probability >= ENDED_BADLY and proven and not unlinked.is_guessed(first) else "undetermined"
 
 
 def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Database) -> Outcome:
@@ -362,8 +342,6 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 FURTHER_EVENTS = "further events of this cause"
 BEFORE_FEATURES = "before any feature"
 OF_OUTCOME = "all features of the outcome"
-OWN_END = "rule: its own log shows how it ended"
-UNKNOWN_OWNER = f"rule: only time or place links it to the job, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
 BY_OUTPUT = "rule: a recorded failure may print nothing, and the output shows another one"
 RECORDED = "rule: the exit status of the command was recorded"
 TERMINAL = "rule: the kernel failed, or killed it for memory, which always ends it"

@@ -63,11 +63,13 @@ class Match(Struct, frozen=True):
 
 
 class ExplainedCause(Struct, frozen=True):
-    """A cause with its fitting remedies, and a summary of what happened in the given lines."""
+    """A cause with its fitting remedies, and a summary of what happened in the given lines. `title`: what they alone show, where
+    that is less than the title of the cause."""
 
     cause: Cause
     summary: str
     advice: tuple[Advice, ...]
+    title: str = ""
 
 
 class Explanation(Struct, frozen=True):
@@ -263,7 +265,13 @@ def _of_events(events: Iterable[Observation], database: Database) -> tuple[Expla
         if cause and (cause in deeper or event.line not in named):
             best.setdefault(cause.id, event)
     causes = [(database.causes[name], event) for name, event in best.items()]
-    return tuple(ExplainedCause(c, summary(c, e.fields), fitting_remedies(c, _facts_told(e))) for c, e in causes)
+    return tuple(_of_lines(c, e) for c, e in causes)
+
+
+def _of_lines(cause: Cause, event: Observation) -> ExplainedCause:
+    title = cause.title_of(event.kind)
+    told = title if title != cause.title else ""
+    return ExplainedCause(cause, summary(cause, event.fields), fitting_remedies(cause, _facts_told(event)), told)
 
 
 def _facts_told(event: Observation) -> Fields:

@@ -10,6 +10,7 @@ from forensics.model.logs import Proof, Time, Warning
 from forensics.model.ranks import RankPicture
 
 Role = Literal["root", "contributing", "symptom"]
+OnlyLink = Literal["", "time", "place"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
 # In place of a signature in a Proof:
 OUTCOME_LINE = "outcome"  # the line shows how it ended, not why
@@ -142,6 +143,8 @@ class Finding(Struct, frozen=True):
 
     `where`: where it happened, in words: `rank 37 on node04, GPU 3`; empty if unknown. `ranks`: those whose lines show it.
     `when`: only of a first finding whose first line has no time of its own, by the lines around it: `after 15:54:07`.
+    `linked_only_by`: what alone links its lines to the subject, if no number or name does: `time`, or `place`, if they were
+    only given beside its log.
     """
 
     id: str
@@ -156,6 +159,7 @@ class Finding(Struct, frozen=True):
     where: str = ""
     ranks: tuple[int, ...] = ()
     when: str = ""
+    linked_only_by: OnlyLink = ""
 
 
 class IncidentCause(Struct, frozen=True):

@@ -97,6 +97,8 @@ class OddRank(Struct, frozen=True):
     it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
     `late_waits`: the silences of the job before in which the others waited for it, too, s. `rival`: where the evidence is thin,
     what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970.
+    `fork`: the lines of the function in which its way parts from that of the others, where other functions make their calls.
+    `is_held`: its process is stopped, as other files tell. `helper`: the pid of a process that is gone, for which it may wait.
     """
 
     rank: int
@@ -119,6 +121,9 @@ class OddRank(Struct, frozen=True):
     late_waits: tuple[float, ...] = ()
     rival: str = ""
     silent_since: float | None = None
+    fork: tuple[Frame, Frame] | None = None
+    is_held: bool = False
+    helper: int | None = None
 
     @property
     def is_only_late(self) -> bool:

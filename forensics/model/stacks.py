@@ -46,6 +46,7 @@ class ProcessStacks(Struct, frozen=True):
     same_calls: dict[str, tuple[int, ...]] = {}
     peers: dict[str, int] = {}
     silent_since: float | None = None
+    look: int = 0
 
     @property
     def main(self) -> ThreadStack | None:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from forensics.model.answers import Adjustment, Notice, Verdict
+from forensics.model.answers import Adjustment, Notice, OnlyLink, Verdict
 from forensics.model.logs import Line, Observation
 
 EntityKind = Literal["job", "notebook", "process", "rank", "container", "unit", "kernel", "machine"]
@@ -168,7 +168,7 @@ class OwnedObservation(Struct, frozen=True):
     """One observation with its owner and the link that shows it: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
 
     `seconds_before`: from it to the end that it would explain; None if a time is unknown, negative if it is later. `named`: its
-    pid is one that the subject's own logs name.
+    pid is one that the subject's own logs name. `guessed`: nothing but its being the last of several on its host speaks for it.
     """
 
     observation: Observation
@@ -179,6 +179,7 @@ class OwnedObservation(Struct, frozen=True):
     seconds_before: float | None = None
     facts: tuple[Fact, ...] = ()
     named: bool = False
+    guessed: bool = False
 
     @property
     def attempt(self) -> int:
@@ -217,6 +218,13 @@ class Candidate(Struct, frozen=True):
     explained_by: str | None = None
     ledger: tuple[Adjustment, ...] = ()
     others: tuple[OwnedObservation, ...] = ()
+
+    @property
+    def linked_only_by(self) -> OnlyLink:
+        """What alone links its lines to the subject; empty if a number, a name or the subject's own log does."""
+        if not self.owned or any(o.owner == "mine" for o in self.owned):
+            return ""
+        return "time" if any(o.link.startswith("time") and not o.guessed for o in self.owned) else "place"
 
     @property
     def every(self) -> tuple[OwnedObservation, ...]:

@@ -194,7 +194,8 @@ def place_case(
     found = correlation.last_incident(every) if event_filter.last else every
     source_table = source_summaries(analyses, clocks, noted)
     scans = {r.name: r.scan for r in analyses}
-    runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
+    helpers = [odd.helper for odd in (picture.odd if picture else ()) if odd.helper]
+    runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: (*r.pids, *helpers) for r in analyses}
     first = partial(_first_texts, scans)
     asked = find_subject(source_table, _lanes(analyses), pids, first, runs, {r.name for r in analyses if r.is_account})
     asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})

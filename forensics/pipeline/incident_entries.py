@@ -13,6 +13,7 @@ Finding(evidence [train.log:2234 "RuntimeError: ... file write failed"])  -> whe
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -107,11 +108,12 @@ def _short(finding: Finding) -> Finding:
 
 
 def timeline(found: list[Incident], decided: list[Diagnosis]) -> tuple[TimelineEntry, ...]:
-    """The timeline: all observations, each with the role of its cause in its incident."""
+    """The timeline: all observations, each with the role of its cause in its incident; what is of other jobs has none."""
     made: list[TimelineEntry] = []
     for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones have no diagnosis
-        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
-        made += [_entry(e, role) for e in incident.events]
+        found_roles = [(c, _role(c, i == 0)) for i, c in enumerate(decision.candidates)] if decision else []
+        role = {(*o.observation.place, o.observation.kind): r for c, r in found_roles for o in c.every}
+        made += [_entry(e, role.get((*e.place, e.kind), "noise")) for e in incident.events]
     return tuple(made[: limits.current.moments])
 
 
@@ -119,9 +121,8 @@ def _role(candidate: Candidate, first: bool) -> Role:
     return "root" if first else "symptom" if candidate.explained_by else "contributing"
 
 
-def _entry(event: Observation, role: dict[str, Role]) -> TimelineEntry:
-    known_role = role.get(event.cause) if event.cause else None
-    return TimelineEntry(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")
+def _entry(event: Observation, role: Role | Literal["noise"]) -> TimelineEntry:
+    return TimelineEntry(event.time, event.lane, event.source, event.line, event.kind, event.cause, role)
 
 
 def source_summaries(

@@ -13,16 +13,22 @@ from msgspec.structs import replace
 from forensics import correlation, readers, series
 from forensics.database import HEALTHY, Database
 from forensics.model import Incident, Observation, Warning
-from forensics.model.ranks import RankPicture, RankProcess
+from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
-from forensics.readers.tools.id_tables import ranks_by_pid
+from forensics.readers.python.process_stacks import failed_looks
+from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
+from forensics.readers.tools.sent_signals import sent_signals
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
 WENT_ON = timedelta(seconds=5)  # files that are copied one after the other lie closer together
+MAX_PAUSE_AT_WORK_S = (
+    3.0  # of 34 jobs that hung the dumps were written 6 s or more after the last call, of 6 that worked 1.6 s or less
+)
+MIN_WENT_ON_S = 0.5  # chosen by hand: a file is written a little after what it shows
 MIN_STACKS = 2  # of several processes, or of one that was looked at again
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
@@ -67,10 +73,18 @@ def rank_picture(
     ids = [m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)]
     told = ranks.rank_processes(ids, every, ())
     by_pid = {one.pid: rank for rank, one in told.items() if one.pid} if len({one.host for one in told.values()}) < 2 else {}
-    stacks = ranks.ranked(stacks, names, by_pid | ranks_by_pid(r.scan for r in analyses))
-    processes = ranks.rank_processes(ids, every, stacks)
+    scans = [r.scan for r in analyses]
+    looked = ranks.ranked([*stacks, *failed_looks(scans)], names, by_pid | ranks_by_pid(scans))
+    stacks, processes = [one for one in looked if one.threads], ranks.rank_processes(ids, every, looked)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
-    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge, names), processes, written, by_logs)
+    logs = (r.scan for r in analyses if not r.stacks and r.dump is None)
+    said = {rank: ProofPlace(name, line.number, line.text) for rank, (name, line) in last_lines_of_ranks(logs).items()}
+    signals = sent_signals(scans)
+    held = {rank: signals.stopped[one.pid] for rank, one in processes.items() if one.pid in signals.stopped}
+    others = ranks.ends_of_others(every, {one.pid for one in processes.values()}, knowledge)
+    told_ends = ranks.ended_ranks(every, processes, knowledge, names)
+    ends = replace(told_ends, said=said, held=held, sent=signals.sent, others=others)
+    return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
 
 
 def _with_ranks(
@@ -122,10 +136,15 @@ def _is_only_look(
     written to for longer. Text about a run that quotes stacks is no look, nor is what somebody gives of one process alone, whose
     source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
+    if seen and any(odd.is_held for odd in seen.odd):
+        return False
     told = {e.cause for e in beside if e.cause and e.weight != "hint"} - {HEALTHY}
-    went_on = looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses)
+    at_work = _was_at_work(analyses)
+    went_on = at_work or (looks(analyses) == "progress" and not any(r.dump and r.dump.last_ns for r in analyses))
     if not looked or any(not (went_on and knowledge.has_trait(cause, "external_stop")) for cause in told):
         return False
+    if at_work:
+        return True
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
     ends = {e.source for e in beside if e.cause == HEALTHY}
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
@@ -135,6 +154,18 @@ def _is_only_look(
     if sum(len(r.stacks) for r in own) < MIN_STACKS or any(r.captured for r in analyses):
         return False
     return not _dumps_show_a_wait(analyses, seen) and looks(analyses) != "hang"
+
+
+def _was_at_work(analyses: Sequence[SourceAnalysis]) -> bool:
+    """Did the ranks make a call right before their dumps were written, or after the last look at their stacks? A file that was
+    copied has a later time, which shows nothing."""
+    written = {r.name: r.scan.source.modified for r in analyses if r.dump or r.stacks}
+    calls = [r.dump.last_ns / 1e9 for r in analyses if r.dump and r.dump.last_ns]
+    dumped = [t.timestamp() for r in analyses if r.dump and (t := written[r.name])]
+    looked = [t.timestamp() for r in analyses if r.stacks and (t := written[r.name])]
+    if not calls or not dumped:
+        return False
+    return max(dumped) - max(calls) < MAX_PAUSE_AT_WORK_S or max(looked, default=max(calls)) < max(calls) - MIN_WENT_ON_S
 
 
 def _dumps_show_a_wait(analyses: Sequence[SourceAnalysis], seen: RankPicture | None) -> bool:

@@ -6,6 +6,7 @@ dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 
 
 from forensics.ranks.by_stacks import OTHER_MOMENT, late_in_looks
 from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
+from forensics.ranks.helpers import ends_of_others
 from forensics.ranks.looks import shown_by_looks
 from forensics.ranks.observation import OUTCOMES, RANKS_RECORD, observation
 from forensics.ranks.picture import picture

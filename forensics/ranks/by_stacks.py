@@ -14,22 +14,25 @@ from itertools import pairwise, takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.model.dumps import Frame
+from forensics.capture.stacks import STOPPED_CALL
+from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
+from forensics.ranks.looks import stood_elsewhere, with_looks
 from forensics.ranks.observation import at
 from forensics.ranks.pairs import PAIR_CALLS, circle_of, left_by_peer, peer_of
 from forensics.ranks.sizes import of_other_size, of_told_call
-from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
+from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, fork_of, parting, waits_in_call
 
 LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment and do not number the calls"
+SEVERAL_LOOKS = "by their stacks in {} looks, which do not number the calls"
 OTHER_MOMENT = "by their stacks, which were taken at another moment than the time-outs in the log"
-_Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
+_Lines = tuple[Frame | None, Frame | None, tuple[Frame, Frame] | None]  # of a rank, of the others, and where their ways part
 BY_LOGS = "by the logs, which say how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
@@ -40,6 +43,7 @@ QUIET = "no log says what it does, while the logs of all other ranks say that th
 LEFT_PAIR = "it left out its part of the {their} in which rank {other} waits for it, and is in {own}"
 IN_CIRCLE = "it waits in {own} for rank {other}, which waits in {their}, in a circle: one of these left a call out"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
+QUIET_END = "logs name it, no stack of it was taken, and no log tells how it ended: it most likely ended with exit status 0"
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
@@ -87,8 +91,8 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     stands = {rank: one for rank in sorted(case.stacks) if (one := _stand(case, rank))}
     if len(stands) < 2:
         return None
-    stands = _with_shared_wait(stands)
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
+    stands = _with_shared_wait(case, stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _left_pair(case, stands, missing)
@@ -100,7 +104,13 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     odd = tuple(replace(one, late_waits=_late_waits(case, one), silent_since=silent) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
-    return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
+    return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else _shown_by(case))
+
+
+def _shown_by(case: RankCase) -> str:
+    """On what the picture rests: one look at the stacks, or several."""
+    looks = max(Counter((one.host, one.pid) for one in case.all_stacks if one.pid is not None).values(), default=1)
+    return SEVERAL_LOOKS.format(looks) if looks > 1 else ONE_MOMENT
 
 
 def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
@@ -117,15 +127,12 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
 
 
 def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:
-    """The stacks of each look: those of one moment; where nothing tells the moments, the first of each process, the second ones,
-    and so on, in the order of their sources, where there are as many of each."""
-    given = list(stacks)
+    """The stacks of each look; none where there is one look and nothing tells its moment."""
+    given = with_looks(stacks)
     if moments := sorted({one.taken for one in given if one.taken is not None}):
         return [[one for one in given if one.taken == moment] for moment in moments]
-    own: dict[tuple[str, int | None], list[ProcessStacks]] = {}
-    for one in given:
-        own.setdefault((one.host, one.pid), []).append(one)
-    return list(map(list, zip(*own.values(), strict=True))) if len(set(map(len, own.values()))) == 1 else []
+    looks = [[replace(one, look=0) for one in given if one.look == number] for number in sorted({one.look for one in given})]
+    return looks if len(looks) > 1 else []
 
 
 def _late_waits(case: RankCase, odd: OddRank) -> tuple[float, ...]:
@@ -149,7 +156,12 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     ended = case.ended or _quiet(case)
     if not ended and not case.calls:
         return None
-    left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
+    there = next((end for _, end in sorted(case.gave_up.items()) if end.frame), None)
+    theirs = {"others": there.frame, "call": there.call} if there else {}
+    left = (
+        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause, **theirs})
+        for rank, end in sorted(ended.items())
+    )
     odd = (
         of_told_call(case)
         or of_other_size(case)
@@ -165,7 +177,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
 
 def _quiet(case: RankCase) -> dict[int, Ended]:
     """The one rank of which no log tells that it waited, where all others tell it."""
-    quiet = set(range(case.world)) - case.gave_up.keys()
+    quiet = set(range(case.world)) - case.gave_up.keys() - case.stopped
     first = min(case.gave_up, default=0)
     is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
     return {rank: Ended(QUIET, None, case.gave_up[first].proof, "", kind="elsewhere") for rank in quiet if is_told}
@@ -205,14 +217,17 @@ def _is_outside(frame: Frame) -> bool:
     return TORCH_FOLDER not in frame.file or frame.file.endswith(SPAWN_FILE)
 
 
-def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
-    """Where nobody stands in a call that has a name: do most ranks wait in native code at one line, and not all? Then they wait
-    for the others, as where a program needs the result of a call that it made before."""
+def _with_shared_wait(case: RankCase, stands: dict[int, _Stand]) -> dict[int, _Stand]:
+    """Where nobody stands in a call that has a name: do most of all ranks wait in native code at one line, and not all, as long
+    as they were looked at? Then they wait for the others, as where a program needs the result of a call that it made before, or
+    a value from a store."""
     if any(one.call for one in stands.values()):
         return stands
-    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
+    unclear = {rank: one for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
+    places = {rank: one.place for rank, one in unclear.items() if not stood_elsewhere(case.all_stacks, case.stacks[rank])}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
-    if not len(stands) / 2 < count < len(stands):
+    apart = case.world - sum(one.place == place for one in stands.values())  # whatever they do there, they stand at that line
+    if not case.world / 2 < count or not apart:
         return stands
     return {rank: replace(one, call=SHARED_WAIT) if places.get(rank) == place else one for rank, one in stands.items()}
 
@@ -241,9 +256,9 @@ def _odd(
         same = kind in ("other_call", "barrier")  # some of the ranks that wait elsewhere may not wait for it
         others = tuple(r for r, one in waiting.items() if r != rank and (not same or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
-        place, their = lines
+        place, their, fork = lines
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
-        return replace(told, cause=cause, by_stacks=True)
+        return replace(told, cause=cause, by_stacks=True, fork=fork)
 
     outside = [(rank, one) for rank, one in stands.items() if not one.call]
     # a log that tells the line of an exception tells more than a stack that was taken when its thread had ended
@@ -251,15 +266,17 @@ def _odd(
     if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text.startswith(UNCLEAR_WAITS))] or outside
-        return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
+        return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame, None), one.proofs) for rank, one in outside)
     if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
-        return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
+        return tuple(
+            made(rank, end.kind, end.text, (end.frame, usual.frame, None), (end.proof,), end.cause) for rank, end in ended
+        )
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
-    if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
+    if gone := () if other else tuple(made(rank, *_unseen_rank(case, rank, usual.frame)) for rank in missing):
         return gone
     keepers = {rank: d for rank in waiting if (d := lock_keeper(case, rank))}
     if not other or len(keepers) == 1:
-        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
+        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame, None), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
         return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
     kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
@@ -267,6 +284,17 @@ def _odd(
     crossing = {waiting[r].frame for r, (kind, _) in kinds.items() if kind == "other_order"} - {usual.frame}
     kinds = {r: told for r, told in kinds.items() if told[0] == "other_order" or waiting[r].frame not in crossing}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
+
+
+def _unseen_rank(case: RankCase, rank: int, others: Frame | None) -> tuple[Kind, str, _Lines, tuple[ProofPlace, ...]]:
+    """A rank without a stack. One that lines of logs name, and at whose process nobody looked, has most likely ended well: a
+    launcher tells of another end, and stops all others then."""
+    if held := case.held.get(rank):
+        return "outside", STOPPED_CALLS[STOPPED_CALL], (None, others, None), held
+    said = None if case.process(rank).pid else case.said.get(rank)
+    if said is None:
+        return "no_dump", NO_STACK, (None, others, None), ()
+    return "ended_well", QUIET_END, (None, others, None), (said,)
 
 
 def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
@@ -282,8 +310,8 @@ def _left_pair(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[i
 
 def _unseen(case: RankCase, stands: Mapping[int, _Stand], missing: Iterable[int]) -> tuple[OddRank, ...]:
     """Where all wait for one other rank each, as in a pipeline, whose ranks stand at different lines anyway: those without a
-    stack."""
-    return tuple(_of_pair(case, rank, min(stands), stands, "") for rank in missing)
+    stack, unless they wrote a dump, as a rank does that works."""
+    return tuple(_of_pair(case, rank, min(stands), stands, "") for rank in missing if rank not in case.wrote)
 
 
 def _of_pair(case: RankCase, rank: int, other: int, waiting: Mapping[int, _Stand], said: str) -> OddRank:
@@ -324,7 +352,8 @@ def _evidence(one: _Stand, usual: _Stand) -> Apart:
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
     if is_behind:
-        loop = "left" if _is_left_loop(usual, one, at_fork, ends_block) else ""
+        is_read = bool(usual.loops) or BARRIER not in usual.call  # a program has few barriers, and seldom one in a loop
+        loop = "left" if is_read and _is_left_loop(usual, one, at_fork, ends_block) else ""
     else:
         is_read = bool(one.loops) or BARRIER in usual.call
         loop = "still_in" if is_read and _is_left_loop(one, usual, at_fork) else ""
@@ -333,10 +362,20 @@ def _evidence(one: _Stand, usual: _Stand) -> Apart:
     return Apart(one.call, usual.call, loop=loop, two_groups=two_groups or both_make_both, is_behind=is_behind)
 
 
-def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
-    """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
-    one, usual = _stand(case, rank), _stand(case, other)
-    return one is not None and usual is not None and _evidence(one, usual).loop == "left"
+def loop_apart(case: RankCase, rank: int, call: Call, other: int, theirs: Call) -> Loop:
+    """Has `rank` left the loop in which the other one is, or is it in one that that left, by the frames of their calls in dumps,
+    or by their stacks?"""
+    one, usual = _stand_at(case, rank, call), _stand_at(case, other, theirs)
+    if one is None or usual is None:
+        one, usual = _stand(case, rank), _stand(case, other)
+    return _evidence(one, usual).loop if one and usual and one.own and usual.own else ""
+
+
+def _stand_at(case: RankCase, rank: int, call: Call) -> _Stand | None:
+    """Where a rank stands by the frames of its call; None where its dump has none of the program."""
+    own = case.own_frames(call.frames)
+    path = tuple(frame for frame in reversed(call.frames) if _is_outside(frame))
+    return _Stand(call.op, own[0], (), path=path, own=tuple(own[::-1]), source=case.stacks.get(rank)) if own else None
 
 
 def _is_exit(frame: Frame) -> bool:
@@ -388,7 +427,7 @@ def _parted_in_call(waiting: Mapping[int, _Stand], parted: Mapping[int, str]) ->
 def _apart(one: _Stand, usual: _Stand) -> _Lines:
     """The lines at which two ranks wait; where they come to one line by different ones, those at which they part."""
     parted = parting(one.own, usual.own) if one.frame == usual.frame else None
-    return parted[1:] if parted else (one.frame, usual.frame)
+    return (*parted[1:], None) if parted else (one.frame, usual.frame, fork_of(one.own, usual.own))
 
 
 def _difference(one: _Stand, usual: _Stand, frame: Frame | None = None, other: Frame | None = None) -> str:

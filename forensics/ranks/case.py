@@ -8,9 +8,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forensics.capture.rank_dumps import TASK_PREFIX
+from forensics.capture.stacks import STOPPED_CALL
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
@@ -22,6 +23,7 @@ from forensics.ranks.threads import (
     at_work,
     begun_at,
     collective_name,
+    fork_of,
     in_collective,
     is_ranks_own,
     loads_for_another,
@@ -55,11 +57,13 @@ class RankCase:
     ) -> None:
         self.written = {source: moment.timestamp() for source, moment in written.items()}
         self.dumps = self._without_outlived(newest(dumps), ends.own)
+        self.wrote = frozenset(self.dumps)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
-        self.handled = ends.handled
+        self.handled, self.stopped, self.held, self.sent = ends.handled, ends.stopped, ends.held, ends.sent
+        self.others_ended = ends.others
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
@@ -69,10 +73,17 @@ class RankCase:
                 continue
             if is_ranks_own(one, self.stacks.get(rank)):
                 if self._is_of_the_wait(one, rank):
-                    self.stacks[rank] = one
+                    self.stacks[rank] = replace(one, kernel=STOPPED_CALL) if rank in ends.held else one
                 self.processes[rank] = with_stacks(self.process(rank), one)
+        self.said = self._said_by_all(ends.said)
         self.ended = {**self._unlisted(ends.listed), **self.ended}
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
+
+    def _said_by_all(self, said: Mapping[int, ProofPlace]) -> dict[int, ProofPlace]:
+        """The last lines of all ranks in logs; none if these do not name each one that is known, or leave a number out. A log may
+        also speak of the rank of something else."""
+        known = {*self.dumps, *self.stacks, *self.processes}
+        return dict(said) if known and known <= said.keys() and said.keys() == set(range(len(said))) else {}
 
     def _unlisted(self, listed: Mapping[int, ProofPlace]) -> dict[int, Ended]:
         """The one rank that the launcher's list of all ranks that failed does not have, and of which there is no stack."""
@@ -85,7 +96,7 @@ class RankCase:
         """How many ranks there are: the highest number that anything names, and one."""
         groups = {(g.members, g.size) for dump in self.dumps.values() for g in dump.groups}  # most ranks tell the same
         named = [max(members, default=size - 1) for members, size in groups]
-        return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended, *self.gave_up], default=-1) + 1
+        return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended, *self.gave_up, *self.said], default=-1) + 1
 
     def _without_outlived(self, dumps: Mapping[int, Dump], ended: Collection[int]) -> dict[int, Dump]:
         """The dumps but those of ranks that ended after them: other ranks called something later."""
@@ -255,6 +266,10 @@ class RankCase:
         own, their = self._lines_to(rank, call)[::-1], self._lines_to(other, theirs)[::-1]
         parted = parting(own, their) if lines[0] == lines[1] else None
         return parted[1:] if parted else lines
+
+    def fork_of(self, rank: int, call: Call, other: int, theirs: Call) -> tuple[Frame, Frame] | None:
+        """The lines of one function from which two ranks came to their calls."""
+        return fork_of(self._lines_to(rank, call)[::-1], self._lines_to(other, theirs)[::-1])
 
     def _lines_to(self, rank: int, call: Call) -> list[Frame]:
         """The frames of the program that made a call, innermost first; of the last one, the stack of the rank or the log of its

@@ -16,6 +16,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
 from forensics.ranks.case import MIN_LOOKS, RankCase
+from forensics.ranks.helpers import waits_for_helper
 from forensics.ranks.hooks import BY_NAME, WRAPPER_FILES, hook_of
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
@@ -70,7 +71,6 @@ FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for anoth
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
 LOADER_FOLDER = "torch/utils/data/"
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
-SUBPROCESS_FILE = "subprocess.py"
 THREAD_CALLS = ("Event.wait", "Thread.join", "_wait_for_tstate_lock", "Barrier.wait")
 WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread that does not compute
     ("lock_names", FOR_LOCK),
@@ -91,6 +91,8 @@ CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
     "futex": "it waits for a lock or another thread",
 }
+NATIVE_NAMES = {"recv": "recvfrom", "send": "sendto", "accept4": "accept", "open": "openat", "waitpid": "wait4"}  # of libc
+UNNAMED_CODE = "0x"  # of native code without a name
 LOCK_WAITS = (FOR_LOCK, FOR_FILE_LOCK, CALLS["futex"])
 EACH_OTHER = ", and its thread {} waits{}, where none of another rank does: as for each other's lock"
 
@@ -151,7 +153,7 @@ def _with_other_thread(case: RankCase, at: Doing, stacks: ProcessStacks, thread:
     if len(others) != 1:
         return at
     other, frame = others[0]
-    if at.kind == "lock":
+    if at.kind == "lock" and not at.text.startswith(FOR_FILE_LOCK):
         text = f"{at.text} (its thread {other.name} is{at_frame(frame)})"
     elif _may_be_lock(at, stacks, thread) and _stands_apart(case, stacks, other, frame):
         text = OUTSIDE_WAIT + EACH_OTHER.format(other.name, at_frame(frame))
@@ -219,7 +221,7 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     waits = _wait_in(thread, own)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
         return Doing("computes", _work_in(thread), frame, proofs)
-    call, _, file = kernel.partition(" of ")
+    call, _, file = (kernel or _native_call(thread)).partition(" of ")
     named = words_of_name(own.function) if own else set()
     if CALLS.get(call) == CALLS["nanosleep"] and named & POLLS and named & words("file_names"):
         return Doing("outside", POLLS_FILE, frame, proofs)
@@ -229,11 +231,17 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     return Doing("lock" if text in LOCK_WAITS else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
 
 
+def _native_call(thread: ThreadStack) -> str:
+    """The system call in which a thread waits, by the first name of its native code, if these frames were taken: `fcntl64`."""
+    names = (f.function.removesuffix("64") for f in thread.frames[: thread.innermost])
+    return next((NATIVE_NAMES.get(name, name) for name in names if not name.startswith(UNNAMED_CODE)), "")
+
+
 def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     """For what a thread waits that does not compute, by what its program called, and by names."""
     called = _inside(thread, own)
     of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
-    if any(f.file.endswith(SUBPROCESS_FILE) for f in called):
+    if own and waits_for_helper(thread.frames, own):
         return CALLS["wait4"]
     if len(of_threads) > 1 or any(f.file.endswith(THREAD_WAITS) or f.function.endswith(THREAD_CALLS) for f in called):
         return FOR_THREAD

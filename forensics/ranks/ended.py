@@ -20,6 +20,7 @@ from forensics.model import Observation
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.launchers import ranks_of_stopped
 from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END, is_well_end
@@ -27,7 +28,7 @@ from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_ho
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.teardown import IN_THREAD
 from forensics.readers.python.traceback import EXITED_CHILD, REPORTERS
-from forensics.readers.torch.rank_places import tagged_ranks
+from forensics.readers.torch.rank_places import tagged_frames, tagged_ranks
 from forensics.readers.torch.told_calls import told_calls
 
 
@@ -38,7 +39,7 @@ def rank_processes(
     the rank, and before that its stacks, and before those tables of ranks."""
     own: dict[int, ProcessStacks] = {}
     for one in stacks:
-        if one.rank is not None and one.pid is not None and is_ranks_own(one, own.get(one.rank)):
+        if one.rank is not None and one.pid is not None and (not one.threads or is_ranks_own(one, own.get(one.rank))):
             own[one.rank] = one
     by_events, by_tables = (
         [(i.rank, i.pid, i.host or i.prefix_host, i.gpu) for i in ids] for ids in (map(entity_ids, events), mappings)
@@ -69,6 +70,7 @@ WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits
 TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
 LAUNCHER_ROW = "torchelastic"  # the kind of event of a row in torchrun's table of failures
 RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
+WITH_LAUNCHER = "it was ended with its launcher, which somebody stopped"
 UNTOLD_END = "it ended: "  # before a line that tells no more than that
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
@@ -94,7 +96,11 @@ class Ended(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
     those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
-    the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on."""
+    the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
+    `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
+    `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what tells of other signals.
+    `others`: by pid, what tells the end of a process that is no rank.
+    """
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
@@ -102,6 +108,11 @@ class Ends(Struct, frozen=True):
     raised: tuple[Ended, ...] = ()
     listed: Mapping[int, ProofPlace] = MappingProxyType({})
     handled: Mapping[int, Ended] = MappingProxyType({})
+    stopped: frozenset[int] = frozenset()
+    said: Mapping[int, ProofPlace] = MappingProxyType({})
+    held: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
+    sent: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
+    others: Mapping[int, Observation] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -135,16 +146,22 @@ def ended_ranks(
             aborted.add(rank)
         known = found.setdefault(rank, _ended(event, "" if any(cause.id in c.explains for c in waits) else cause.id))
         found[rank], causes[rank] = _with_more(known, event), cause.id
-        for other in tagged_ranks(event.proofs) if found is gave_up else ():
-            gave_up.setdefault(other, replace(known, frame=None))
+        gave_up = (_of_others(event, known) if found is gave_up else {}) | gave_up
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
-    own = own or _by_launcher(events, gave_up)
+    own = own or _by_launcher(events, gave_up) or _with_launcher(events, gave_up)
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), _listed(events), _handled(events, knowledge))
+    told = _listed(events), _handled(events, knowledge), _stopped(events, knowledge)
+    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), *told)
+
+
+def _of_others(event: Observation, known: Ended) -> dict[int, Ended]:
+    """The same end of all ranks whose tags an event shows: equal lines of several ranks are one event."""
+    frames = tagged_frames(event.proofs)
+    return {rank: replace(known, frame=frames.get(rank)) for rank in tagged_ranks(event.proofs)}
 
 
 def _calls(events: Iterable[Observation]) -> dict[int, tuple[str, str]]:
@@ -162,11 +179,21 @@ def _handled(events: Iterable[Observation], knowledge: Database) -> dict[int, En
     return found
 
 
+def _stopped(events: Iterable[Observation], knowledge: Database) -> frozenset[int]:
+    own = (e for e in events if e.weight != "hint" and knowledge.has_trait(e.cause or "", STOPPED_BY_ANOTHER))
+    return frozenset(rank for e in own if (rank := entity_ids(e).rank) >= 0)
+
+
 def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dict[int, Ended]:
     """The one rank of which a launcher tells an exit status, and no line that it waited for others."""
     told = {int(str(e.fields["rank"])): e for e in events if e.kind == LAUNCHER_ROW and {"rank", "exit_code"} <= e.fields.keys()}
     left = {rank: e for rank, e in told.items() if rank not in gave_up and int(str(e.fields["exit_code"])) > 0}
     return {rank: Ended(_text(e), None, _place(e), "") for rank, e in left.items()} if len(left) == 1 and gave_up else {}
+
+
+def _with_launcher(events: Sequence[Observation], gave_up: Mapping[int, Ended]) -> dict[int, Ended]:
+    ranks, place = ranks_of_stopped(events, {rank: end.proof.source for rank, end in gave_up.items()})
+    return {rank: Ended(WITH_LAUNCHER, None, place, "") for rank in ranks if place}
 
 
 def _listed(events: Iterable[Observation]) -> dict[int, ProofPlace]:

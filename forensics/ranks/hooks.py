@@ -36,13 +36,13 @@ NAMED_FRAMES = 3  # the innermost ones of the program, whose names tell; chosen 
 
 
 def hook_of(frames: Sequence[Frame], own: Sequence[Frame]) -> str:
-    """What kind of hook the innermost frames are of; empty where they are of none. `frames`: of the thread, innermost first;
-    `own`: those of them that are of the program."""
+    """What kind of hook the innermost frames are of, and its function where that calls another one; empty where they are of none.
+    `frames`: of the thread, innermost first; `own`: those of them that are of the program."""
     known = set(own)
     python = [f for f in frames if f.file.endswith(".py") and not any(part in f.file for part in WRAPPER_FILES)]
     for frame, caller in pairwise(python):
         if frame in known and (told := _called_by(frame, caller)):
-            return told
+            return told if frame is own[0] else f"{told} ({frame.function}, {frame.place})"
     return BY_NAME if any(map(_is_named_so, own[:NAMED_FRAMES])) else ""
 
 

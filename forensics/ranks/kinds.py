@@ -103,10 +103,11 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
         "the frame that called it would show it",
     ),
     "no_dump": (lambda o: True, "it is where it could not be looked at", "its exit status would show it"),
+    "ended_well": (lambda o: o.by_stacks, "it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),
-    "other_batches": (lambda o: not o.group, "it left out what the others call, or makes another call", _BY_LOOP),
+    "other_batches": (lambda o: True, "it left out what the others call, or makes another call", _BY_LOOP),
     "other_order": (lambda o: o.by_stacks, "one rank left a call out", _BY_DUMPS),
     "other_call": (lambda o: o.by_stacks, "the calls belong to two groups, or it left its loop", _BY_DUMPS),
 }

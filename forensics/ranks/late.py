@@ -5,7 +5,8 @@ no. 41 to 60 of group 0: rank 2 came 0.35 s after the others in all 20, the seco
 
 from bisect import bisect_left
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Mapping
+from math import ceil, log
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -15,12 +16,14 @@ from forensics.core.averages import median
 from forensics.model.dumps import GroupCalls
 from forensics.ranks.case import RankCase
 
-MIN_ROUNDS = 8  # chosen by hand: calls that a rank must have been late to, one after the other, up to the last
+MAX_CHANCE = 0.01  # chosen by hand: that one of the ranks comes last to all those calls without a reason
+MIN_ROUNDS = 3  # calls that a rank must have been late to, however many ranks there are
 MIN_LATE_SHARE = 0.9  # of the calls to which any rank was late
 MIN_LATE_PART = 0.3  # of the other time, in one call and in all: less is the ordinary difference between ranks
 MIN_TIMES_LATER = 4.0  # than the second latest rank
 MAX_TIMES = 200_000  # of calls of a group that are compared: of 1,024 ranks the last 195, of 64 ranks more than 2,000
 MIN_CALLS = 64  # of each rank, however many there are
+LAST_ROUNDS = 8  # that are followed back to the rank that caused them
 MIN_OWN_PART = 0.5  # of the time by which a rank is late: it spent so much of it itself, and did not wait for others
 MAX_CHAIN = 256  # calls that are followed back from the one that came late
 MIN_LATE_S = 0.02  # chosen by hand: less is the time that a program needs to call
@@ -58,7 +61,7 @@ def _first_of_chain(case: RankCase, late: Late) -> Late:
     calls = [Arrival(at, late.rank, late.group, seq) for at, seq in zip(own.created_ns, own.seqs, strict=True)]
     calls = [one for one in calls if one.seq >= late.since]
     least = MIN_OWN_PART * late.late_s * 1e9
-    first = [_with_own_time(case, one, least) for one in (calls[0], *calls[-MIN_ROUNDS:])]
+    first = [_with_own_time(case, one, least) for one in (calls[0], *calls[-LAST_ROUNDS:])]
     (rank, group), count = Counter((one.rank, one.group) for one in first).most_common(1)[0]
     if rank == late.rank or count <= len(first) // 2:
         return late
@@ -101,20 +104,37 @@ def _in_group(case: RankCase, name: str) -> Late | None:
         return None
     kept = max(MIN_CALLS, MAX_TIMES // len(calls))
     times = {rank: dict(zip(g.seqs[-kept:], g.created_ns[-kept:], strict=True)) for rank, g in calls.items()}
+    _add_awaited(case, name, times)
     common = sorted(set.intersection(*(set(t) for t in times.values())))
-    if len(common) < MIN_ROUNDS:
+    least = _least_rounds(len(calls))
+    if len(common) < least:
         return None
     ranks = sorted(times)
     pick = itemgetter(*common)
     came = dict(zip(common, zip(*(pick(times[r]) for r in ranks), strict=True), strict=True))
-    late = [late for before, seq in pairwise(common) if (late := _lateness(seq, came[seq], max(came[before])))]
+    ends = (min(came[common[0]]), *(max(came[seq]) for seq in common))
+    late = [late for before, seq in zip(ends, common, strict=False) if (late := _lateness(seq, came[seq], before))]
     end_s = max(came[common[-1]]) / 1e9
     for index in sorted({one.who for one in late}):
         start = _start([one.who for one in late], index)
         rounds = [one for one in late[start:] if one.who == index]
-        if len(rounds) >= MIN_ROUNDS and _is_large(rounds, end_s):
+        if len(rounds) >= least and _is_large(rounds, end_s):
             return Late(ranks[index], name, median(one.late_s for one in rounds), rounds[0].seq, len(rounds))
     return None
+
+
+def _least_rounds(ranks: int) -> int:
+    """To how many calls in a row a rank must have come last: of two ranks to 8, of many to fewer."""
+    return max(MIN_ROUNDS, 1 + ceil(log(1 / MAX_CHANCE, ranks)))
+
+
+def _add_awaited(case: RankCase, name: str, times: Mapping[int, dict[int, int]]) -> None:
+    """The call in which all others wait for one rank when the dumps are written: it comes to it later than its own was."""
+    last = {rank: max(own) for rank, own in times.items()}
+    behind = [rank for rank, seq in last.items() if seq < max(last.values())]
+    written = case.written.get(case.dumps[behind[0]].source) if len(behind) == 1 else None
+    if written is not None and last[behind[0]] + 1 == max(last.values()):
+        times[behind[0]][last[behind[0]] + 1] = int(written * 1e9)
 
 
 class _LateCall(NamedTuple):

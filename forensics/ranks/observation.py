@@ -53,9 +53,8 @@ def reason(odd: OddRank) -> str:
     if odd.kind in ("barrier", "left_out", "other_call", "other_shape", "other_order", "other_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
-        return (
-            f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
-        )
+        lines = f"its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}"
+        return f"{odd.doing}; {lines}{shown}"
     if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
@@ -68,9 +67,19 @@ def reason(odd: OddRank) -> str:
     return f"{text}; it was late to earlier calls, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 
+def _fork(odd: OddRank) -> str:
+    """`; run goes on from worker.py:21 there, and from worker.py:23 here`."""
+    if odd.fork is None or odd.fork == (odd.place, odd.others):
+        return ""
+    own, theirs = odd.fork
+    name = f"in {own.function} " if own.function not in ("", "<module>") else ""
+    return f"; {name}it went on from {own.place}, and they from {theirs.place}"
+
+
 def reason_and_rival(odd: OddRank) -> str:
-    """The same, and where the evidence is thin, what it may be as well and what would tell."""
-    return f"{reason(odd)}. It may also be that {odd.rival}" if odd.rival else reason(odd)
+    """The same, with the branch, and where the evidence is thin, what it may be as well and what would tell."""
+    text = f"{reason(odd)}{_fork(odd)}"
+    return f"{text}. It may also be that {odd.rival}" if odd.rival else text
 
 
 MAX_NAMED = 16  # ranks that a sentence names

@@ -15,11 +15,12 @@ from operator import eq, itemgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.capture.stacks import STOPPED_CALL
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
-from forensics.ranks.by_stacks import has_left_loop
+from forensics.ranks.by_stacks import loop_apart
 from forensics.ranks.case import RankCase
-from forensics.ranks.doing import doing, doing_since
+from forensics.ranks.doing import STOPPED_CALLS, doing, doing_since
 from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
 from forensics.ranks.late import Late
 from forensics.ranks.threads import collective_name, in_collective
@@ -125,15 +126,16 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     made = []
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
-        is_left = not found.follows and (
-            _left_loop_at(case, rank, call) is not None
-            or (not _came_together(case, found, rank, usual_rank) and has_left_loop(case, rank, usual_rank))
-        )
-        kind = kind_apart(shown := Apart(call.op, usual.op, True, "left" if is_left else "", found.follows))
-        if found.follows:
-            text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
-        elif kind == "other_batches":
+        loop = loop_apart(case, rank, call, usual_rank, usual)
+        if not found.follows and BARRIER not in usual.op and _left_loop_at(case, rank, call) is not None:
+            loop = "left"
+        elif loop == "left" and _came_together(case, found, rank, usual_rank):
+            loop = ""
+        kind = kind_apart(shown := Apart(call.op, usual.op, True, loop, found.follows))
+        if kind == "other_batches" or not found.follows:
             kind, text = told_apart(shown, text)
+        else:
+            text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
@@ -178,7 +180,10 @@ def _with_lines(case: RankCase, odd: OddRank, call: Call, edge: Edge) -> OddRank
     """A rank with the line of its own call beside that of the rank that waits for it."""
     place, others = case.lines_of(odd.rank, call, edge.rank, edge.call)
     aborted = (end.frame for rank, end in sorted(case.ended.items()) if rank != odd.rank and end.received)
-    return replace(odd, place=place, others=others or next(aborted, None), proofs=(proof(case, odd.rank, call), *odd.proofs))
+    is_shared = place is not None and place == others  # then their ways do not part
+    fork = None if is_shared else case.fork_of(odd.rank, call, edge.rank, edge.call)
+    shown = (proof(case, odd.rank, call), *odd.proofs)
+    return replace(odd, place=place, others=others or next(aborted, None), proofs=shown, fork=fork)
 
 
 def _is_call_of_loop(case: RankCase, rank: int, name: str, call: Call, depth: int) -> bool:
@@ -213,6 +218,8 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     at, end = doing(case, rank), case.ended.get(rank)
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.told, place=at.frame, proofs=(*at.proofs, *base.proofs))
+    if rank in case.held:
+        return replace(base, kind="outside", doing=STOPPED_CALLS[STOPPED_CALL], place=own)
     if end:
         base = replace(base, kind=end.kind, doing=end.text, place=end.frame or own, cause=end.cause)
         return replace(base, proofs=(end.proof, *base.proofs))

@@ -11,16 +11,18 @@ from operator import sub
 
 from msgspec.structs import replace
 
+from forensics.line_formats import parse_prefix
 from forensics.model.dumps import Dump
-from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankProcess, RankRow
+from forensics.model.ranks import GroupRow, LastCalls, OddRank, ProofPlace, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
+from forensics.ranks.helpers import helper_of, waits_for_helper
 from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
-from forensics.ranks.looks import shown_by_looks
+from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks, stood_elsewhere
 from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
@@ -34,7 +36,7 @@ from forensics.ranks.odd_ranks import (
     with_difference,
 )
 from forensics.ranks.sizes import of_other_size, of_told_call
-from forensics.ranks.threads import waits_in_call
+from forensics.ranks.threads import at_work, waits_in_call
 from forensics.ranks.waits import Waits, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
@@ -79,6 +81,7 @@ def _calls(case: RankCase, rank: int) -> tuple[str, ...]:
 
 
 ELSEWHERE = ("barrier", "left_out", "other_call", "other_batches")  # kinds of a rank that waits in another call than the others
+FOR_HELPER = ("outside", "computes", "lock")  # kinds of a rank that may wait for a process of its own
 FOR_ANOTHER = (FOR_THREAD, FOR_LOCK, CALLS["futex"])  # waits of a rank that one of its own threads may never end
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
@@ -114,9 +117,32 @@ def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
     elif end and end.in_thread and odd.doing.startswith(FOR_ANOTHER):
         text = f"{odd.doing}, and in one of its threads {end.text}{at(end.frame)}"
         odd = replace(odd, doing=text, proofs=(end.proof, *odd.proofs), cause=end.cause)
+    odd = _with_helper(case, odd) if is_alone and not end else odd
+    shown = tuple(dict.fromkeys((*_by_others(case, odd), *odd.proofs)))
+    odd = replace(odd, proofs=shown, is_held=odd.rank in case.held)
     own = case.stacks.get(odd.rank)
     looks = sum(one.pid is not None and own is not None and (one.host, one.pid) == (own.host, own.pid) for one in case.all_stacks)
     return replace(odd, rival=rival(odd, looks >= MIN_LOOKS))
+
+
+def _with_helper(case: RankCase, odd: OddRank) -> OddRank:
+    """A rank that waits for a process of its own, with the end of that one, if a log tells of one that may be it."""
+    found, stacks = case.at_work(odd.rank), case.stacks.get(odd.rank)
+    if odd.kind not in FOR_HELPER or not found or not stacks or not waits_for_helper(found[0].frames, odd.place):
+        return odd
+    event = helper_of(stacks, case.others_ended)
+    if event is None:
+        return odd
+    text = f"{odd.doing}, and a process that was started soon after it and is no rank, pid {event.fields['pid']}, is gone"
+    place = ProofPlace(event.proofs[0].source, event.proofs[0].line, event.proofs[0].text)
+    return replace(odd, doing=text, proofs=(*odd.proofs, place), helper=int(str(event.fields["pid"])))
+
+
+def _by_others(case: RankCase, odd: OddRank) -> tuple[ProofPlace, ...]:
+    """The lines in which others tell that they stopped it, or sent a signal to it or to the launcher that tells of its end."""
+    own = {odd.pid, *(parse_prefix(one.text).pid for one in odd.proofs[:1] if odd.kind == "left")} - {None}
+    sent = (line for pid in own if pid for line in case.sent.get(pid, ()))
+    return (*case.held.get(odd.rank, ()), *(sent if odd.kind == "left" else ()))
 
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
@@ -124,12 +150,32 @@ def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
     if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
         return late
+    if not is_known and told and _went_on(case, told):
+        return _at_work(told)
     is_told = (
         by_logs
         or bool(case.calls)
         or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
     )
     return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
+
+
+def _went_on(case: RankCase, told: RankPicture) -> bool:
+    """Does a rank that waits in one look stand elsewhere in a later one, or one for which they wait in a call? Or do no more than
+    half of the ranks wait, each of them where it did not stand in any other look?"""
+    odd = [case.stacks[o.rank] for o in told.odd if o.rank in case.stacks]
+    waiting = [case.stacks[rank] for rank in {r for o in told.odd for r in o.waiting} if rank in case.stacks]
+    came = (at_work(one) for own in odd for one in later_looks(case.all_stacks, own))
+    moved = (frames_at_work(one) != frames_at_work(own) for own in waiting for one in later_looks(case.all_stacks, own))
+    if any(moved) or any(thread is not None and waits_in_call(thread) for thread in came):
+        return True
+    return 2 * len(waiting) <= told.world and all(stood_elsewhere(case.all_stacks, own) for own in waiting)
+
+
+def _at_work(told: RankPicture) -> RankPicture:
+    """The picture of a run that was looked at while it worked: who waited in one look went on before another one."""
+    rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
+    return replace(told, rows=rows, edges=(), odd=())
 
 
 def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
@@ -161,7 +207,7 @@ def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
         return True
     if roots and case.outdated.issuperset(roots):
         return False
-    if any(rank in case.dumps for rank in case.gave_up):
+    if any(rank in case.dumps for rank in case.gave_up) and not case.stopped:  # who stops a run takes the others from each rank
         return True
     pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
     if not found.edges and not any(pending):

@@ -55,7 +55,7 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     there |= {r: line for r in case.dumps if r != rank and (c := case.last_call(r)) and (line := case.line_of(r, c))}
     shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
     if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
-        kind = kind_apart(Apart(end.call, "", loop="left" if _is_behind(case, end.frame, others) else ""))
+        kind = kind_apart(Apart(end.call, "", loop="left" if _is_of_number(end) or _is_behind(case, end.frame, others) else ""))
         return (_odd(case, rank, end, kind, f"{shown}: {LEFT_LOOP if kind == 'other_batches' else OTHER_CALL}", others),)
     if changed := [
         (r, was, call) for r, call in ((r, case.last_call(r)) for r in case.dumps) if call and (was := _usual(case, r, call))
@@ -78,14 +78,19 @@ def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame]
         text = f"rank {rank} got {end.received} bytes from rank {sender} and expects {end.expected}: {OTHER_CALL}"
         return tuple(_odd(case, r, replace(end, frame=there[r]), "other_call", text, usual) for r in few)
     if sender == rank or end.frame is None or (sender in there and there[sender].place != end.frame.place):
-        if end.frame is None and MIN_TIMES_LARGER * end.expected <= end.received and end.expected <= ONE_NUMBER:
-            return (_odd(case, rank, end, "other_call", f"{shown}, as of a single number: {OTHER_CALL}", others),)
+        if end.frame is None and _is_of_number(end):
+            return (_odd(case, rank, end, "other_batches", f"{shown}, as of a single number: {LEFT_LOOP}", others),)
         whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
         text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _is_of_number(end: Ended) -> bool:
+    """Did it call for a single number, as a program does behind its loop, where it got a tensor?"""
+    return MIN_TIMES_LARGER * end.expected <= end.received and end.expected <= ONE_NUMBER
 
 
 def _shown(end: Ended) -> str:

@@ -120,6 +120,15 @@ def parting(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[int, Frame, F
     return next(((n, a, b) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
 
 
+def fork_of(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[Frame, Frame] | None:
+    """The lines of one function at which two stacks part; None where their innermost frames are these. Both are given outermost
+    first."""
+    _, mine, theirs = parting(one, other) or (0, None, None)
+    if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
+        return None
+    return None if (mine, theirs) == (one[-1], other[-1]) else (mine, theirs)
+
+
 def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -> bool:
     """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
     `queue.py` for one of Python's own. Where no dump tells the files of the program, they are those of no known package."""
@@ -228,26 +237,29 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
 def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = (), ranks: int = 0) -> list[ProcessStacks]:
     """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
     the lines at which `ranks` gave up (`gave_up_at`), no more than those, then most stand where they stand at another moment,
-    too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Stacks
-    without a moment stay."""
-    given = list(stacks)
+    too, then most wait, then most are there, then the last: before it they started or paused, after it they gave up. Beside
+    stacks with a moment, those without one stay, and those of no known process."""
+    every = list(stacks)
+    given = [one for one in every if one.pid is not None or one.rank is not None]
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
     waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
-    waiting = Counter((one.host, one.taken) for one in waits)
-    ending = Counter(
-        (one.host, one.taken) for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1])
-    )
-    present = Counter((one.host, one.taken) for one in given)
+    moments = {id(one): one.look if one.taken is None else one.taken for one in given}
+    at = {id(one): (one.host, moments[id(one)]) for one in given}
+    waiting = Counter(at[id(one)] for one in waits)
+    ending = Counter(at[id(one)] for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1]))
+    present = Counter(at.values())
     stood = Counter((one.host, one.pid, frames.get(id(one))) for one in given)
-    steady = Counter((one.host, one.taken) for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
+    steady = Counter(at[id(one)] for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
     best: dict[str, tuple[bool, int, int, int, int, float]] = {}
-    for one in given:
-        if one.taken is not None:
-            at = one.host, one.taken
-            key = waiting[at] > 0, min(ending[at], ranks), steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
-            best[one.host] = max(best.get(one.host, key), key)
-    return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
+    for host, moment in at.values():
+        here = host, moment
+        known = min(ending[here], ranks), steady[here] if waiting[here] else 0
+        key = waiting[here] > 0, *known, waiting[here], present[here], moment
+        best[host] = max(best.get(host, key), key)
+    timed = any(one.taken is not None for one in given)
+    kept = {id(one) for one in given if (timed and one.taken is None) or moments[id(one)] == best[one.host][-1]}
+    return [one for one in every if id(one) in kept or id(one) not in moments]
 
 
 def ranked(
@@ -270,7 +282,8 @@ def ranked(
         return [replace(one, rank=told.get((one.host, one.pid))) if one.rank is None and one.pid else one for one in given]
     is_told = known or _waiting(found) or _is_named(found)
     ranks = {one.pid or one.source: rank for one, rank in found} if is_told else {}
-    return [replace(one, rank=ranks.get(one.pid or one.source)) for one in given]
+    by_name = {one.pid: rank_of_file_name(one.source) for one in given if is_told and not one.threads}  # nobody could look at it
+    return [replace(one, rank=ranks.get(one.pid or one.source, by_name.get(one.pid))) for one in given]
 
 
 def numbered_names(names: Iterable[str]) -> dict[str, int]:
@@ -310,7 +323,9 @@ def _alike(given: Iterable[ProcessStacks]) -> _Family:
     own = [
         one
         for one in given
-        if one.command and _may_be_rank(one) and not any(map(_is_childs, one.main.frames if one.main else ()))
+        if one.command
+        and (_may_be_rank(one) or not one.threads)
+        and not any(map(_is_childs, one.main.frames if one.main else ()))
     ]
     pids: dict[str, set[int | None]] = {}
     for one in own:

@@ -113,7 +113,7 @@ class Count(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True):
-    """All cases in numbers. `crashed`: those that ended badly or may have. `counts`: their causes, the most frequent first.
+    """All cases in numbers. `crashed`: those that ended badly or probably did. `counts`: their causes, the most frequent first.
     `open`: those of which no log tells how they ended. `hosts`, `jobs`: names to choose from, with the number of cases."""
 
     cases: int
@@ -278,7 +278,7 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
     """The index as one table of GitHub's Markdown; a row without a page has no link."""
     all_cases = overview_of(rows)
     cases = with_noun(len(rows), "case")
-    lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or may have", ""]
+    lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or probably did", ""]
     lines += [f"- in {with_noun(all_cases.open, 'case')}, nothing shows how it ended"] if all_cases.open else []
     shown = all_cases.main_counts
     lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in shown]

@@ -18,6 +18,7 @@ VERDICTS = {
     "undetermined": "No cause is certain; this is the most likely one{}.",
     "open": "These logs do not show whether it ended badly{}.",
     "separate": "These logs show {} unrelated incidents, each on a line of its own; nothing says which one is meant.",
+    "alike": "No cause is certain; another one below is as likely{}.",
     "likely": "This is probable, not certain{}.",
 }
 LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}  # in the formats of code hosts
@@ -28,6 +29,10 @@ WEIGHT_PHRASES = {
     "proof": "the line marked > decided it",
     "strong": "the line marked > is the strongest sign of it",
     "hint": "hints only",
+}
+LINK_PHRASES = {
+    "time": "only the time links the line marked > to this run",
+    "place": "the line marked > was given beside this run's log, and nothing else links it",
 }
 UNSURE_PHRASE = "the line marked > shows it, but not that it ended this run"
 UNUSUAL = "none is a message of a known cause; those marked > were chosen by their wording"
@@ -131,7 +136,9 @@ def evidence_worth(report: Report) -> str:
         return f"{shown}, and lines that look alarming but ended nothing"
     if is_guess(report) or not report.causes[0].evidence:
         return ""
-    weight = report.causes[0].evidence[0].weight
+    weight, link = report.causes[0].evidence[0].weight, report.causes[0].linked_only_by
+    if link and weight != "hint":
+        return LINK_PHRASES[link]
     return UNSURE_PHRASE if weight == "proof" and report.verdict == "undetermined" else WEIGHT_PHRASES[weight]
 
 
@@ -176,7 +183,13 @@ def verdict(report: Report) -> str:
     if shows_no_crash(report) and report.verdict == "undetermined":
         return VERDICTS["open"].format(SETTLED if report.missing else "")
     said = VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
+    said = VERDICTS["alike"] if report.verdict == "undetermined" and _is_another_as_likely(report) else said
     return said.format(SETTLED if report.missing else "")
+
+
+def _is_another_as_likely(report: Report) -> bool:
+    first, *others = report.causes
+    return bool(first.linked_only_by) and any(o.probability == first.probability for o in others if o.role != "symptom")
 
 
 def what_happened(report: Report) -> str:

@@ -100,6 +100,32 @@ def test_a_failed_step_gets_annotations_a_summary_outputs_and_a_folder(work: Pat
 
 
 @pytest.mark.seconds
+def test_a_log_that_breaks_off_names_no_cause(work: Path) -> None:
+    (work / "job.log").write_text("".join(f"epoch {n}/100 loss {3 - n / 50:.2f}\n" for n in range(1, 9)))
+    done = github(work, PATHS="job.log", KERNEL_LOG="false")
+    assert not done.returncode, done.stderr
+    outputs = dict(line.split("=", 1) for line in (work.parent / "output").read_text().splitlines())
+    assert (outputs["verdict"], outputs["cause"]) == ("undetermined", "")
+
+
+@pytest.mark.seconds
+@pytest.mark.skipif(not shutil.which("jq"), reason="no jq here")
+@pytest.mark.parametrize(("log", "status"), [("job.log", 3), ("stop.log", 75)])
+def test_the_script_of_the_page_tries_again_only_what_is_proven_to_be_no_fault_of_the_program(
+    log: str, status: int, work: Path
+) -> None:
+    (work / "job.log").write_text("".join(f"epoch {n}/100 loss {3 - n / 50:.2f}\n" for n in range(1, 9)))
+    (work / "stop.log").write_text(
+        "slurmstepd: error: *** JOB 4712 ON gpu07 CANCELLED AT 2026-11-30T23:00:08 DUE TO TIME LIMIT ***\n"
+    )
+    script = next(part for part in (ROOT / "docs/ci.md").read_text().split("```") if part.startswith("sh\nset -o pipefail"))
+    script = script.removeprefix("sh\n").replace("python train.py", f"(cat {log}; exit 3)")
+    path = f"{work.parent / 'temp/forensics/bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", script], cwd=work, env={**os.environ, "PATH": path}, check=False, capture_output=True)
+    assert done.returncode == status, done.stderr
+
+
+@pytest.mark.seconds
 def test_the_kernels_log_of_the_runner_is_read_and_not_kept(work: Path) -> None:
     kernel = ROOT / "sample_logs/oom_kernel_log_only/dmesg.log"
     kernel = kernel if kernel.exists() else next((ROOT / "sample_logs/oom_kernel_log_only").glob("*.*g"))

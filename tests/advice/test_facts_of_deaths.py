@@ -136,3 +136,38 @@ def test_advice_is_on_the_process_that_is_told_not_on_one_killed_hours_before(
     first = analyze(dmesg=kills).causes[0]
     assert first.facts["task"] == told
     assert any("loader workers" in a.action for a in first.remediations) == workers
+
+
+def reported(at: float, pid: int, limit_kib: int) -> list[str]:
+    """The kernel's report of a kill at the limit of the group /lab."""
+    return [
+        f"[{at:12.6f}] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
+        f"[{at:12.6f}] memory: usage {limit_kib}kB, limit {limit_kib}kB, failcnt 39",
+        f"[{at:12.6f}] Memory cgroup stats for /lab:",
+        f"[{at:12.6f}] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/lab,"
+        f"task_memcg=/lab,task=python,pid={pid},uid=0",
+        killed(at, pid),
+    ]
+
+
+@pytest.mark.parametrize(("limit_kib", "deaths"), [(409600, 2), (307200, 0)])
+def test_a_kill_at_another_limit_of_the_same_group_is_no_evidence_and_not_counted(
+    analyze: Callable[..., Report], limit_kib: int, deaths: int
+) -> None:
+    first = analyze(dmesg="\n".join([*reported(500, 4321, limit_kib), *reported(520, 4400, 409600)])).causes[0]
+    assert first.facts["pid"] == 4400
+    assert ("last of 2 such deaths at this limit" in first.summary) == bool(deaths)
+    assert any(p.line <= 5 for p in first.evidence) == bool(deaths)
+
+
+def test_an_earlier_kill_in_the_group_of_the_job_is_not_its_own_by_the_group(analyze: Callable[..., Report]) -> None:
+    """A memory group outlives a job: what ran in it before is another's."""
+    job = (
+        "E1201 04:52:07.564000 10613 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) "
+        "local_rank: 1 (pid: 10669) of binary: python\n"
+    )
+    kernel = "\n".join([*reported(500, 26260, 409600), *reported(1320, 10669, 409600)])
+    found = analyze(job_log=job, kern_log=kernel)
+    assert found.causes[0].facts["pid"] == 10669
+    assert all(p.line > 5 for p in found.causes[0].evidence if p.source == "kern.log")
+    assert 5 in {n.line for n in found.notices if n.owner == "others"}

@@ -47,6 +47,25 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
     assert rows["captured runs"]["state"] == "limited"
 
 
+@pytest.mark.parametrize(
+    ("contexts", "state", "mend"), [("", "absent", ""), ("lab\n", "missing", "kubectl config use-context lab")]
+)
+def test_kubectl_without_a_cluster_lacks_nothing(
+    contexts: str, state: str, mend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = f"""#!/bin/sh
+case $2 in
+  get-contexts) printf '{contexts}' ;;
+  *) echo 'error: current-context is not set' >&2; exit 1 ;;
+esac
+"""
+    (tmp_path / "kubectl").write_text(script)
+    (tmp_path / "kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = next(c for c in doctor.checked() if c.name == "kubectl")
+    assert (found.state, found.mend) == (state, mend)
+
+
 def test_a_program_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sacct").write_text("#!/bin/sh\nexec /bin/sleep 30\n")
     (tmp_path / "sacct").chmod(0o755)

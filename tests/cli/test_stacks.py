@@ -2,18 +2,20 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from forensics.cli.run import without_stacks
+from forensics.cli.stacks import _save
 from tests.commandline import forensics
 
 
-def test_a_process_is_shown_with_what_it_waits_for() -> None:
+def test_a_process_is_shown_with_what_it_waits_for(tmp_path: Path) -> None:
     child = subprocess.Popen(["sleep", "60"], env={"RANK": "5"})
     try:
         done = forensics("stacks", child.pid, "--json")
-        named = forensics("stacks", "--pid", child.pid, "--json")
+        named = forensics("stacks", "--pid", child.pid, "--json", "--save", tmp_path / "stacks")
     finally:
         child.kill()
         child.wait()
@@ -21,6 +23,14 @@ def test_a_process_is_shown_with_what_it_waits_for() -> None:
     (place,) = json.loads(done.stdout)["places"]
     assert (place["who"], place["pids"]) == ("rank 5", [child.pid])
     assert json.loads(named.stdout)["places"] == [place]
+    assert f"nothing was saved in {tmp_path / 'stacks'}: no process has a stack" in named.stderr.decode()
+    assert not (tmp_path / "stacks").exists()
+
+
+def test_what_was_saved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forensics.cli.stacks._whole_stacks", lambda _hosts: [("a-1", "x"), ("a-2", "y")])
+    assert _save((), tmp_path / "stacks") == f"the stacks of 2 processes were saved in {tmp_path / 'stacks'}"
+    assert {p.read_text() for p in (tmp_path / "stacks").iterdir()} == {"x", "y"}
 
 
 def test_bad_usage_is_one_line() -> None:

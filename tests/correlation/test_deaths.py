@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.decision.decide import UNKNOWN_OWNER_MAX_PROBABILITY
+from forensics.decision.unlinked import UNKNOWN_OWNER_MAX_PROBABILITY
 from forensics.model import Report
 
 HEAD = "[Fri Aug 22 {time} 2025] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX_PROBABILITY, DecisionInput, decide
+from forensics.decision.decide import MAX_CAUSES, DecisionInput, decide
 from forensics.decision.ledger import AGAINST_ALL, BAD_END
 from forensics.decision.model import Model, active_model
 from forensics.decision.structure import Precedence
+from forensics.decision.unlinked import UNKNOWN_OWNER_MAX_PROBABILITY
 from forensics.model import Line
 from forensics.model.verdicts import Diagnosis, LaneDigest, LaneKind
 from forensics.outcome.ending_words import ending_rows

@@ -11,7 +11,7 @@ from forensics.core.errors import SourceError
 from forensics.database import Database
 from forensics.model import Report
 from forensics.report.document import document
-from tests.conftest import text_source
+from tests.conftest import ROOT, text_source
 
 JUPYTER = """\
 [I 2025-08-22 03:00:01.111 ServerApp] Kernel started: bdd9e049-0000-4000-8000-000000000000
@@ -158,3 +158,8 @@ def test_what_another_gpu_did_days_before_is_no_rival_of_the_one_that_was_lost(a
     assert both.causes[0].probability == pytest.approx(alone.causes[0].probability, abs=0.03)
     assert [i.causes[0] for i in both.incidents] == ["gpu_hardware.fallen_off_bus", "gpu_hardware.ecc"]
     assert sum(a.value for a in both.causes[0].ledger if a.feature) != 0  # the sum that is shown is that of this incident
+
+
+def test_a_kill_of_another_job_is_no_cause_in_the_timeline() -> None:
+    report = forensics.analyze([str(ROOT / "sample_logs" / "oom_beside_others")])
+    assert sorted(t.role for t in report.timeline if t.cause == "host_memory.oom_cgroup") == ["noise", "root"]

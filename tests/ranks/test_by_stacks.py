@@ -8,6 +8,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from forensics.cli.ranks import _picture
 from forensics.database import Database
 from forensics.model import Line
 from forensics.model.dumps import Frame
@@ -15,9 +16,9 @@ from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
-from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
+from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT, late_in_looks
 from forensics.ranks.ended import Ended, Ends, rank_processes
-from forensics.ranks.observation import reason
+from forensics.ranks.observation import reason, reason_and_rival
 from forensics.ranks.threads import ranked
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.report.overview import do_first
@@ -93,6 +94,21 @@ def test_the_kernel_tells_for_what_it_waits() -> None:
     assert odd.doing == "it waits for a file (openat of /data/pipe)"
 
 
+@pytest.mark.parametrize(
+    ("native", "kind", "doing"),
+    [
+        ("flock (libc.so.6)|fcntl_flock_impl (fcntlmodule.c:297)", "lock", "it waits for the lock of a file"),
+        ("fcntl64 (libc.so.6)|fcntl_lockf (fcntlmodule.c.h:241)", "lock", "it waits for the lock of a file"),
+        ("wait4 (libc.so.6)|os_waitpid (libpython3.11.so.1.0)", "outside", "it waits for another process"),
+        ("0x7f1444a4 (libc.so.6)|open64 (libc.so.6)|os_open (libpython3.11.so.1.0)", "outside", "it waits for a file"),
+        ("recv (libc.so.6)|sock_recv (socketmodule.c:3567)", "outside", "it waits for the network"),
+    ],
+)
+def test_native_frames_tell_the_system_call_where_nobody_asked_the_kernel(native: str, kind: str, doing: str) -> None:
+    (odd,) = drawn(stack(0, IN_CALL), with_thread(stack(1, f"{native}|build (/run/train.py:7)"), "beat (/run/beat.py:4)")).odd
+    assert (odd.kind, odd.doing, odd.place and odd.place.line) == (kind, doing, 7)
+
+
 def test_helpers_and_the_launcher_are_no_ranks() -> None:
     """A loader's worker has the rank of its parent in its environment, and so has a launcher under Slurm."""
     ranks = stack(0, IN_CALL), stack(1, LOADS)
@@ -148,6 +164,7 @@ def test_every_format_says_on_what_it_rests() -> None:
 
 def test_one_stack_is_no_picture() -> None:
     text = stack(0, IN_CALL)
+    assert late_in_looks([], {}) is None
     assert picture([], read_stacks([Line(i, t) for i, t in enumerate(text, 1)], "x")) is None
 
 
@@ -352,9 +369,77 @@ def test_of_several_moments_the_one_in_which_most_wait_counts() -> None:
 
     starts = f"{WAITS}|init_process_group ({LIBRARY}/distributed/distributed_c10d.py:9)|<module> (/run/train.py:2)"
     hung = [at(20, stack(rank, LOADS if rank == 1 else IN_CALL)) for rank in range(3)]
-    for other in (starts, "raised (/run/train.py:90)"):
-        (odd,) = drawn(*hung, *(at(40, stack(rank, other)) for rank in range(3))).odd
+    told = _at(Ended("it raised RuntimeError", None, ProofPlace("job.log", 3, "Timed out"), ""), 14)
+    for second, other, ends in ((10, starts, Ends()), (40, "raised (/run/train.py:90)", Ends(gave_up={0: told}))):
+        (odd,) = drawn(*hung, *(at(second, stack(rank, other)) for rank in range(3)), ends=ends).odd
         assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize(("later", "named"), [(IN_CALL, [1]), (LOADS, [])], ids=["they still wait", "they went on"])
+def test_a_run_whose_waiting_ranks_stand_elsewhere_in_a_later_look_works(timed: bool, later: str, named: list[int]) -> None:
+    def look(second: int, waiting: str, line: int) -> list[list[str]]:
+        state = "active" if waiting == LOADS else "idle"
+        rows = [stack(rank, waiting if rank != 1 else LOADS.replace(":7", f":{line}"), state=state) for rank in range(3)]
+        return [[f"{head} at 2026-11-29T20:55:{second}.000000+00:00", *rest] if timed else [head, *rest] for head, *rest in rows]
+
+    found = drawn(*look(20, IN_CALL, 7), *look(40, later, 8))
+    assert [odd.rank for odd in found.odd] == named
+    assert found.basis == f"by their stacks {'at 2 moments' if named else 'in 2 looks, which do not number the calls'}"
+
+
+def test_a_run_whose_odd_rank_waits_with_the_others_in_a_later_look_works(tmp_path: Path) -> None:
+    """All others stand where they stood, which may be one step later. The job's log has a stack of no known process."""
+    dumped = f'Current thread 0x00007f08 (most recent call first):\n  File "{LIBRARY}/distributed/distributed_c10d.py", line 7 in all_reduce\n'
+    (tmp_path / "job.log").write_text(f"step 1\n{dumped}step 2\n")
+    for look, frames in (("look1", LOADS), ("look2", IN_CALL)):
+        (tmp_path / look).mkdir()
+        write_stacks(tmp_path / look, {0: IN_CALL, 1: frames, 2: IN_CALL})
+        assert bool(_picture([tmp_path], 1).odd) == (look == "look1")
+
+
+def test_a_wait_of_no_name_is_one_if_it_lasts() -> None:
+    def look(*frames: str) -> list[list[str]]:
+        return [stack(rank, own, kernel="futex") for rank, own in enumerate(frames)]
+
+    for first, named in ((AT_WAIT, [1]), ("read (/run/data.py:4)", [])):
+        found = drawn(*look(first, "read (/run/data.py:5)", first), *look(AT_WAIT, LOADS, AT_WAIT))
+        assert [odd.rank for odd in found.odd] == named
+
+
+def test_a_rank_at_the_line_of_the_others_is_not_odd_as_it_was_seen_at_work() -> None:
+    given = [stack(rank, AT_WAIT, state="active" if rank == 1 else "idle") for rank in range(3)]
+    assert drawn(*given).odd == ()
+    assert [odd.rank for odd in drawn(given[0], stack(1, LOADS, state="active"), given[2]).odd] == [1]
+
+
+def test_a_rank_behind_a_barrier_left_it_out_whatever_function_makes_it() -> None:
+    def at(call: str, helper: str, line: int) -> str:
+        return (
+            f"{call} ({LIBRARY}/distributed/distributed_c10d.py:9)|{helper}|fit (/run/work.py:{line})|<module> (/run/train.py:30)"
+        )
+
+    save = "meet (/run/keep.py:4)|save (/run/keep.py:62)"
+    (odd,) = drawn(
+        *(stack(n, at("barrier", save, 115)) for n in (0, 2)), stack(1, at("broadcast", "tell (/run/w.py:9)", 116))
+    ).odd
+    assert (odd.rank, odd.kind, "left that barrier out" in odd.doing) == (1, "barrier", True)
+    (odd,) = drawn(
+        *(stack(n, at("all_reduce", save, 115)) for n in (0, 2)), stack(1, at("broadcast", "tell (/run/w.py:9)", 116))
+    ).odd
+    assert (odd.rank, odd.kind) == (1, "other_batches")
+
+
+def test_of_looks_that_nothing_dates_the_picture_is_of_one(knowledge: Database, tmp_path: Path) -> None:
+    """Files that were copied have times in any order. Each rank moves: what one look shows must not stand beside the other."""
+    places = {"first": (IN_CALL, LOADS, LOADS), "second": (LOADS, IN_CALL, LOADS)}
+    for n, (look, frames) in enumerate(places.items()):
+        for rank, own in enumerate(frames):
+            file = tmp_path / f"rank{rank}_{look}.txt"
+            file.write_text("\n".join(stack(None, own, 30 + rank)[1:]) + "\n")
+            os.utime(file, (1_796_000_000, 1_796_000_000 + (rank + n) % 2 * 1e-3))
+    found = analyze_paths([tmp_path], "stacks", knowledge).ranks
+    assert found is None or [row.state for row in found.rows].count("waits") == 1
 
 
 def test_a_rank_that_waits_for_the_report_of_guard_has_no_stack() -> None:
@@ -962,3 +1047,73 @@ def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path,
     assert any("in each of 2 looks" in notice.why for notice in report.notices)
     assert what_happened(report).endswith("in the last one it waits for something outside of all collectives (train.py:7).")
     assert "Until then, rank 1" in what_happened(report)
+
+
+FAILED_LOOK = "Process {pid}: python train.py\nPython v3.11.7\n\nError: Failed to get stack traces\n\nCaused by:\n    0: Failed to suspend process\n"
+PS = "  PID  PPID STAT     ELAPSED WCHAN                COMMAND\n"
+
+
+def write_stacks(folder: Path, frames: dict[int, str]) -> None:
+    """What py-spy printed of each rank, in files named by rank and pid; an empty text stands for a look that failed."""
+    for rank, own in frames.items():
+        text = "\n".join(stack(None, own, 30 + rank)[1:]) if own else FAILED_LOOK.format(pid=30 + rank)
+        (folder / f"pyspy_rank{rank}_pid{30 + rank}.txt").write_text(text + "\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"ps.txt": PS + "   30     9 Ssl        00:17 futex_do_wait        python train.py\n   31     9 Tsl        00:17 do_signal_stop"
+                         "       python train.py\n"}, "ps.txt:3"),
+        ({"nodectl.log": "03:31:11 preemptd[97]: sent SIGSTOP to pid 31\n"}, "nodectl.log:1"),
+        ({"nodectl.log": "03:31:11 preemptd[97]: sent SIGSTOP to pid 31\n03:31:19 preemptd[97]: sent SIGCONT to pid 31\n"}, ""),
+        ({"ps.txt": PS + "   31     9 Ssl        00:17 futex_do_wait        python train.py\n"}, ""),
+    ],
+    ids=["ps", "who did it", "who let it go on", "not stopped"],
+)  # fmt: skip
+@pytest.mark.parametrize("looked", [True, False], ids=["its stack", "no stack"])
+def test_a_rank_whose_process_is_stopped_is_told_by_other_files(
+    files: dict[str, str], told: str, looked: bool, tmp_path: Path
+) -> None:
+    write_stacks(tmp_path, {0: IN_CALL, 1: IN_CALL if looked else "", 2: IN_CALL})
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = [
+        (odd.rank, odd.kind, f"{Path(odd.proofs[0].source).name}:{odd.proofs[0].line}") for odd in _picture([tmp_path], 1).odd
+    ]
+    assert found == ([(1, "outside", told)] if told else [] if looked else [(1, "no_dump", "pyspy_rank0_pid30.txt:7")])
+
+
+IN_STORE = "total (/run/board.py:20)|main (/run/board.py:58)"
+
+
+@pytest.mark.parametrize("frames", [IN_CALL, IN_STORE], ids=["in a call", "in a store"])
+def test_a_rank_that_lines_of_the_log_name_and_that_nobody_looked_at_has_left(frames: str, tmp_path: Path) -> None:
+    write_stacks(tmp_path, {0: frames, 1: frames, 2: frames})
+    log = tmp_path / "job.log"
+    log.write_text("rank 0: 3 shards\nrank 1: 3 shards\nrank 2: 2 shards\nrank 3: 0 shards\nrank 3: nothing to do\n")
+    (odd,) = _picture([tmp_path], 1).odd
+    assert (odd.rank, odd.kind, odd.waiting, odd.proofs[0].text) == (3, "ended_well", (0, 1, 2), "rank 3: nothing to do")
+    assert odd.rival.startswith("it could not be looked at")
+    for text in ("rank 0: 3 shards\nrank 3: 2 rows\n", "rank 0\nrank 1\nrank 2\nrank 7\n", "rank 0\nrank 1\nrank 2\n"):
+        log.write_text(text)  # a number of something else, or of no rank more
+        assert _picture([tmp_path], 1).odd == ()
+    log.write_text("rank 0\nrank 1\nrank 2\nrank 3\n")
+    write_stacks(tmp_path, {3: ""})
+    assert [odd.kind for odd in _picture([tmp_path], 1).odd] == ["no_dump"]
+
+
+def test_a_rank_that_parted_by_another_branch_is_told_with_it() -> None:
+    def at(helper: int, line: int) -> str:
+        return f"{WAITS}|call{helper} (/run/comm.py:{helper})|run (/run/work.py:{line})|<module> (/run/train.py:30)"
+
+    (odd,) = drawn(stack(0, at(4, 17)), stack(1, at(9, 21)), stack(2, at(4, 17))).odd
+    assert (odd.rank, [f.place for f in odd.fork or ()]) == (1, ["work.py:21", "work.py:17"])
+    assert "as their stacks show; in run it went on from work.py:21, and they from work.py:17." in reason_and_rival(odd)
+
+
+def test_the_function_of_a_hook_is_told_beside_the_line_where_it_waits() -> None:
+    hook = f"scale (/run/calib.py:11)|squeeze (/run/hookdef.py:8)|{BACKWARD}"
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, hook), stack(2, IN_CALL)).odd
+    assert (odd.kind, odd.place and odd.place.place) == ("hook", "calib.py:11")
+    assert odd.doing.endswith("in a hook of the backward pass (squeeze, hookdef.py:8)")

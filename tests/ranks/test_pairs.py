@@ -2,7 +2,11 @@
 
 import pytest
 
+from forensics.model import Line
+from forensics.ranks import picture
 from forensics.ranks.pairs import circle_of, left_by_peer
+from forensics.readers.python.process_stacks import read_stacks
+from tests.ranks.cases import dump, group
 from tests.ranks.test_by_stacks import IN_CALL, LIBRARY, drawn, stack
 
 CALLS = f"{LIBRARY}/distributed/distributed_c10d.py"
@@ -65,3 +69,11 @@ def test_ranks_that_wait_for_each_other_are_both_told() -> None:
 def test_a_circle_is_what_leads_back_to_itself(peers: dict[int, int], circle: dict[int, int]) -> None:
     assert circle_of(peers) == circle
     assert left_by_peer(peers, {9} - peers.keys()) == {}
+
+
+def test_of_a_pipeline_a_rank_without_a_stack_that_wrote_a_dump_works() -> None:
+    given = [exchange(rank, 0, line=7 if rank == 3 else 15, told=False) for rank in (0, 1, 3)]
+    read = [one for text in given for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]
+    for wrote, named in ((range(4), []), ((0, 1, 3), [2])):
+        found = picture([dump(rank, group("0", [], range(4)), backend="gloo") for rank in wrote], read)
+        assert found is not None and [odd.rank for odd in found.odd] == named

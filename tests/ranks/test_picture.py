@@ -203,7 +203,7 @@ def test_a_rank_whose_dump_was_written_earlier_is_none_for_which_others_wait_bes
 
     dumps = job({r: calls(r) for r in range(4)}, backend="gloo")
     (found,) = odd(dumps, written=written(dumps, 60))
-    assert (found.rank, found.kind, found.since) == (2, "late", 1)
+    assert (found.rank, found.kind, found.since) == (2, "late", 0)
 
 
 @pytest.mark.parametrize(("after_s", "line"), [(12.0, 47), (2.0, 10)])
@@ -537,3 +537,17 @@ def test_a_call_that_is_made_elsewhere_in_place_of_a_barrier_left_it_out() -> No
     for line, told in ((20, "it left out barrier"), (44, "where the others called barrier")):
         (found,) = odd(job({**dumps, 2: [*habit, call(4, "all_gather", pending=True, line=line)]}))
         assert (found.rank, found.kind, told in found.doing) == (2, "barrier", True)
+
+
+def test_of_many_ranks_fewer_calls_show_a_straggler_and_the_one_in_which_it_is_awaited_counts() -> None:
+    """The time at which its dump was written is one by which it had not come."""
+
+    def calls(rank: int, late: int, count: int) -> list[Call]:
+        made = [call(n, at=n * 20.0 + (15.0 if rank == late else 0.01 * rank)) for n in range(count)]
+        return made if rank == late else [*made, call(count, at=count * 20.0, pending=True)]
+
+    for ranks, count, named in ((5, 3, [(2, "late")]), (5, 2, []), (2, 7, [(1, "late")]), (2, 6, [])):
+        late = 2 if ranks > 2 else 1
+        dumps = job({r: calls(r, late, count) for r in range(ranks)}, backend="gloo")
+        found = odd(dumps, written=written(dumps, count * 20 + 12))
+        assert [(one.rank, one.kind) for one in found] == named

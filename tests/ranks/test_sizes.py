@@ -79,9 +79,9 @@ def test_where_the_lines_of_all_others_are_known_those_of_the_fewer_are_odd(line
 
 
 @pytest.mark.parametrize(
-    ("received", "expected", "kind"), [(388, 4, "other_call"), (8, 4, "other_shape"), (112, 96, "other_shape")]
+    ("received", "expected", "kind"), [(388, 4, "other_batches"), (8, 4, "other_shape"), (112, 96, "other_shape")]
 )
-def test_a_single_number_where_others_give_many_is_another_call(received: int, expected: int, kind: str) -> None:
+def test_a_single_number_where_others_give_many_is_called_for_behind_a_loop(received: int, expected: int, kind: str) -> None:
     """Nothing tells the line of rank 1."""
     proof = ProofPlace("job.log", 2, SIZES)
     gave_up = {rank: Ended("it gave up", Frame("/run/train.py", 10, "step"), proof, "") for rank in (0, 2)}

@@ -10,14 +10,17 @@ forensics/adapters/jupyter/message.py writes them; the last one is made of the m
 (another version's) tells nothing, and the lines are read like any others.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.database import Database
+from forensics.database import Cause, Database
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Line, Region, Trigger, Value, Weight
-from forensics.readers.base import Record, parse_lines
+from forensics.readers.base import Record, parse_lines, typed_fields
 
 OWN_MESSAGE = "own_message"
 MAX_TOLD_LINES = 20  # the head, the sentence, the status, the cell with its code, what to do, the report
@@ -30,6 +33,8 @@ TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
 PATTERNS = patterns_of("own message")
+WITHIN, SENTENCE_START = r"\S(?:(?!\. ).){0,200}?", r"(?:\A|(?<=\. ))"
+MAX_SENTENCES = 1000  # of all causes together there are some hundreds
 SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
 
 
@@ -67,6 +72,30 @@ def resolve_told(found: Mapping[str, Sequence[Record]], knowledge: Database) -> 
     """`found`, by kind; the messages with the ids of their causes, without those whose cause is unknown."""
     made = {kind: list(records) for kind, records in found.items()}
     if OWN_MESSAGE in made:
-        by_name = {about.title: cause for cause, about in knowledge.causes.items()} | {cause: cause for cause in knowledge.causes}
-        made[OWN_MESSAGE] = [replace(r, cause=by_name[r.cause]) for r in made[OWN_MESSAGE] if r.cause in by_name]
+        by_name = {about.title: about for about in knowledge.causes.values()} | dict(knowledge.causes)
+        told = ((r, by_name[r.cause]) for r in made[OWN_MESSAGE] if r.cause in by_name)
+        made[OWN_MESSAGE] = [replace(r, cause=c.id, fields={**_told_parts(r.fields, c), **r.fields}) for r, c in told]
     return made
+
+
+def _told_parts(fields: Mapping[str, Value], cause: Cause) -> dict[str, Value]:
+    """What the sentences that were told name, by the templates of which they were made."""
+    found: dict[str, Value] = {}
+    for alternatives in cause.summary:
+        told = next((m for a in alternatives if (m := _sentence(a).search(str(fields.get(TOLD_FACT, ""))))), None)
+        sizes = (
+            {f"{n.removesuffix('_bytes')}_size" if n.endswith("_bytes") else n: v for n, v in told.groupdict().items()}
+            if told
+            else {}
+        )
+        found = typed_fields(sizes) | found
+    return found
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _sentence(template: str) -> re.Pattern[str]:
+    """Matches the sentence that was made of `template`."""
+    parts = TEMPLATE_FIELD_PATTERN.split(template.removesuffix("."))
+    holes = (f"(?P={n})" if n in parts[1 : 2 * i + 1 : 2] else f"(?P<{n}>{WITHIN})" for i, n in enumerate(parts[1::2]))
+    made = [re.escape(parts[0]), *(hole + re.escape(text) for hole, text in zip(holes, parts[2::2], strict=True))]
+    return re.compile(SENTENCE_START + "".join(made) + r"\.(?=\s|\Z)")

@@ -9,7 +9,8 @@ table whose header is missing is read by them. Sizes are in pages.
 The largest processes at an out-of-memory kill, from the table of the report that the evidence quotes.
 """
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -63,6 +64,18 @@ class ProcessTable:
 def report_regions(regions: Iterable[Region]) -> list[Region]:
     """The regions that hold a whole report."""
     return [r for r in regions if r.most_after >= MIN_OOM_TABLE_LINES]
+
+
+def report_lines(regions: Iterable[Region], lines: Sequence[int]) -> set[int]:
+    """Those of `lines`, which rise, that stand in a report, from its first line to the kill."""
+    found: set[int] = set()
+    first = 0
+    for region in regions:
+        if NEW_OOM_REPORT in region.text:
+            first = region.number
+        elif first and region.number - first <= MIN_OOM_TABLE_LINES:
+            found.update(lines[bisect_left(lines, first) : bisect_right(lines, region.number)])
+    return found
 
 
 def table_rows(lines: Iterable[Line]) -> Iterator[tuple[Line, TableRow]]:

@@ -114,8 +114,8 @@ def supervised_entity(raw: bytes) -> tuple[str, str] | None:
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? )[\w.:-]{1,80} +"
-    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): )"
+    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b|\d\d[OE]\+? |\d{4}-\d\d-\d\d )[\w.:-]{0,79}[\w.-] +"
+    rb"(?![\w.]{1,60}(?:Error|Exception|Warning): |\d{1,4}[-:])"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL_PREFIX = lazy.regex(
@@ -124,6 +124,9 @@ KERNEL_PREFIX = lazy.regex(
 )
 RANK_PREFIX = lazy.regex(
     rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>"
+)
+TIME_IN_FRONT = lazy.regex(
+    rb"[\[(<]?(?:[A-Z][a-z]{2} [ \d]\d )?[\d:.,/ T+-]{8,40}(?:Z|UTC)?[\])>]?(?: std(?:out|err) [FP])?[ \t|:-]{0,4}"
 )
 SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?![\w<]+(?:::|>))(?=\D)")  # ` 3: core::panicking::panic` is a frame of Rust's
 RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
@@ -175,9 +178,15 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
 
 
 def _rank_behind_prefixes(raw: bytes) -> LaneKey | None:
-    """The rank that stands behind the time or the label of a collector: `2026-01-05T10:11:12Z [rank1]: KeyError`."""
-    if not RANK_PREFIX.search(raw):
+    """The rank that stands behind the time or the label of a collector: `2026-01-05T10:11:12Z [rank1]: KeyError`.
+
+    Any digits are a time: a lane is found by the shape of a line, in which each is 0.
+    """
+    found = RANK_PREFIX.search(raw)
+    if found is None:
         return None
+    if TIME_IN_FRONT.fullmatch(raw, 0, found.start()):
+        return ("rank", raw[slice(*found.span(found.lastindex or 0))].decode())
     rank = parse_prefix(decode_line(raw)).rank
     return None if rank is None else ("rank", str(rank))
 

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from forensics.core.recent import Recent
 from forensics.model import Line, Region, RegionColumns, Scan, Trigger
 from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
+from forensics.readers.kernel.process_table import OOM_REPORT_KIND, report_lines
 from forensics.readers.numbers import lost_values, memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
@@ -170,10 +171,11 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
 
 
 def _printed(scan: Scan, numbers: list[int], texts: list[str]) -> tuple[list[int], list[str]]:
-    """Those of the lines that are no code which the log quotes: its numbers were not measured."""
-    code = code_lines(scan, numbers)
-    kept = [number not in code for number in numbers] if code else []
-    return ([*compress(numbers, kept)], [*compress(texts, kept)]) if code else (numbers, texts)
+    """Those of the lines that are no code which the log quotes, whose numbers were not measured, and no report of a kill: its
+    numbers are of that group or host at that moment."""
+    left = code_lines(scan, numbers) | report_lines(scan.regions.get(OOM_REPORT_KIND, ()), numbers)
+    kept = [number not in left for number in numbers] if left else []
+    return ([*compress(numbers, kept)], [*compress(texts, kept)]) if left else (numbers, texts)
 
 
 def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:

@@ -27,7 +27,10 @@ MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they h
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
 # Plain texts, searched in the line in lower case: much faster than a pattern, and most lines have none of them.
 MEMORY_TEXTS = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
-OOM_MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
+OOM_MESSAGES = (  # what they tell is of that moment, and of whichever process or group it hit
+    *("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process"),
+    "kb, failcnt ",  # the kernel, of the group at its limit
+)
 PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
 PATTERNS = patterns_of("plans")
 DIGITS_PATTERN = lazy.regex(r"\d+")

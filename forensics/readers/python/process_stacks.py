@@ -73,6 +73,18 @@ def process_stacks(scan: Scan) -> tuple[ProcessStacks, ...]:
     return found if named is None else tuple(replace(one, rank=named) for one in found)
 
 
+def failed_looks(scans: Iterable[Scan]) -> tuple[ProcessStacks, ...]:
+    """The processes of which py-spy wrote no more than the head, as it could not look at them; without threads."""
+    found = []
+    for scan in scans:
+        regions = scan.regions.get(TRIGGER.kind, ())
+        lines = {line.number: line for region in regions for line in region.lines()}
+        heads = [begun for line in lines.values() if (begun := _process(_told(line.text))) and begun.tool == TOOL]
+        if len(heads) == 1 and not any(_thread(line.text, line) for line in lines.values()):
+            found.append(_closed(heads[0], scan.source.name))
+    return tuple(found)
+
+
 def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]:
     """The stacks of the processes in `lines`; those without a frame are left out."""
     done: list[_Open] = []

@@ -15,6 +15,7 @@ from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
 from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
+from forensics.readers.python.quoted_source import code_lines
 from forensics.readers.settings import environment, run_settings
 
 TRIGGER = Trigger("attempt", of="attempts")
@@ -97,9 +98,10 @@ def _of_line(region: Region) -> Iterator[tuple[str, str]]:
 
 
 def _reached(scan: Scan, first: int, last: int) -> Said | None:
-    """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
+    """The last step or epoch in the lines from `first` to `last`, if the sample has it; none of the code that a log quotes."""
     for number, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MOST_COUNTED, first, last):
-        if counted := named_counters(text):
+        counted = named_counters(text)
+        if counted and not code_lines(scan, (number,)):
             return ", ".join({c.unit: f"{c.unit} {c.now}" for c in counted}.values()), number
     return None
 

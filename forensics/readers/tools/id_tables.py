@@ -14,6 +14,7 @@ Find the pids of a log's program and its processes, as its first and last lines 
 2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
 rank 3 pid 10581 ready                                                  -> 10581, which is rank 3
 W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
+rank 4: nothing to do                                                   -> rank 4 and that line
 """
 
 import re
@@ -124,6 +125,17 @@ def ranks_by_pid(scans: Iterable[Scan]) -> dict[int, int]:
         if len(told) == len(pid) == 1:
             found.setdefault(int(pid[0]), set()).add(int(told[0]))
     return {pid: ranks.pop() for pid, ranks in found.items() if len(ranks) == 1}
+
+
+def last_lines_of_ranks(scans: Iterable[Scan]) -> dict[int, tuple[str, Line]]:
+    """The source and the last line, of the first and last ones of logs, that names a rank and no other one."""
+    found: dict[int, tuple[str, Line]] = {}
+    for scan in scans:
+        for line in {line.number: line for line in (*scan.head, *scan.tail)}.values():
+            told = set(PATTERNS.rank_phrase.findall(line.text))
+            if len(told) == 1:
+                found[int(told.pop())] = scan.source.name, line
+    return found
 
 
 def _has_pid_word(text: str) -> bool:

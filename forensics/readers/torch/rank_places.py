@@ -10,7 +10,9 @@ from itertools import takewhile
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof
+from forensics.model.dumps import Frame
 from forensics.readers.base import MAX_READ_PROOFS, MAX_SENTENCE_LINES, NEAR, WIDE, Found
+from forensics.readers.python.frames import file_frame
 
 PATTERNS = patterns_of("rank places")
 STALLED_FACTS = MISSING_RANKS, MISSING_REASON = "missing_ranks", "missing_reason"
@@ -50,6 +52,12 @@ def reporting_ranks(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str]
 def tagged_ranks(proofs: Sequence[Proof]) -> set[int]:
     """The ranks whose tags stand in lines: equal lines of several ranks are one event."""
     return {int(m["rank"]) for p in proofs for m in PATTERNS.rank_tag.finditer(p.text) if m["rank"]}
+
+
+def tagged_frames(proofs: Sequence[Proof]) -> dict[int, Frame]:
+    """The line of the program of each rank whose tag stands in front of one."""
+    found = ((m, file_frame(p.text)) for p in proofs for m in PATTERNS.rank_tag.finditer(p.text) if m["rank"])
+    return {int(m["rank"]): Frame(f.file, f.line, f.function) for m, f in found if f and f.line is not None}
 
 
 def _teed_ranks(lines: Sequence[str]) -> set[int]:

@@ -32,7 +32,7 @@ MAX_COMMON_START_CHARS = 8  # lines that begin alike (`epoch 12`, `epoch 13`) ar
 CHARS_TO_ZEROS = str.maketrans("123456789", "000000000")
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
 RECORD_START_WORDS = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
-RECORD_START_PATTERN = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{RECORD_START_WORDS})")
+RECORD_START_PATTERN = lazy.regex(rf"\A(?:\s|[\x1b\[<{{|>*=+#$-]|{STAMPS}|{RECORD_START_WORDS})")
 
 TABLE_PATTERN = lazy.regex(r"\S {3,}\S")
 

@@ -79,6 +79,10 @@ def test_a_death_that_was_told_of_has_the_cause_that_was_told(
     assert "died" in first.evidence[0].text
     if raised in parts:
         assert first.summary == before.causes[0].summary
+        told_parts = ("task", "pid", "limit_bytes", "anon_rss_bytes", "owner", "library")
+        assert {n: v for n, v in first.facts.items() if n in told_parts} == {
+            n: v for n, v in before.causes[0].facts.items() if n in told_parts
+        }
 
 
 def test_the_error_of_a_pipeline_tells_it_in_one_line(analyze: Analyze) -> None:
@@ -101,7 +105,7 @@ SERVER = (
 
 def test_the_log_of_a_server_names_the_place_too(analyze: Analyze) -> None:
     first = analyze(jupyter_log=SERVER).causes[0]
-    assert (first.id, first.where) == ("process.segfault", "pid 22717, cell 2, line 2")
+    assert (first.id, first.where) == ("process.segfault", "python3 (pid 22717), cell 2, line 2")
     assert {n: first.facts[n] for n in ("python_line", "python_function", "pid")} == {
         "python_line": 2, "python_function": "f", "pid": 22717,
     }  # fmt: skip
@@ -141,3 +145,28 @@ def test_the_cell_that_was_told_is_the_place_and_what_to_look_at(place: str) -> 
     first = pipeline.analyze([text_source("server.log", told)], "case", pipeline.database()).causes[0]
     assert (first.id, "cell 3, line 2" in first.where) == ("process.segfault", True)
     assert first.remediations[0].action.startswith("Look at what cell 3, line 2 passes to native code")
+
+
+def test_the_limit_that_was_told_is_the_one_to_raise(analyze: Analyze, tmp_path: Path, knowledge: Database) -> None:
+    limit = (
+        "[ 1200.000000] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+        "[ 1200.000000] memory: usage 409600kB, limit 409600kB, failcnt 95\n"
+    )
+    told, before = message(analyze, limit + KILL)
+    (tmp_path / "filled.ipynb").write_text(notebook(raised(told)))
+    again = pipeline.analyze_paths([tmp_path / "filled.ipynb"], "", knowledge).causes[0]
+    assert (
+        again.remediations[0].action == before.causes[0].remediations[0].action == "Ask for more memory than the 400 MiB it had"
+    )
+    assert again.facts["limit_bytes"] == 400 << 20
+
+
+def test_a_crash_raises_no_exception_in_what_waited_for_it(analyze: Analyze) -> None:
+    raised_by = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/lib/python3.11/site-packages/nbclient/client.py", line 918, in _async_handle_timeout\n'
+        "    raise DeadKernelError\n"
+    )
+    text = "The kernel died: Native code crashed with a segmentation fault (98%)\n"
+    why = "python (pid 27379) was ended by a segmentation fault (SIGSEGV). Python was running cell 3, line 2 in score.\n"
+    assert analyze(job_log=raised_by + text + why).causes[0].where == "python (pid 27379), cell 3, line 2"
