@@ -82,7 +82,8 @@ class ShapeTest(dict[bytes, bool]):
 
     def among(self, shapes: Mapping[bytes, None]) -> set[bytes]:
         """Those of `shapes` for which the test holds. Most sources have shapes that were tested before, and none of these."""
-        found = {shape for shape in shapes.keys() - self.keys() if self[shape]}
+        is_known = shapes.keys() <= self.keys()
+        found = set[bytes]() if is_known else {shape for shape in shapes if shape not in self and self[shape]}
         return found | self.holding.intersection(shapes) if self.holding else found
 
     def __missing__(self, shape: bytes) -> bool:
