@@ -183,7 +183,7 @@ HAS_CODE_MARK = ShapeTest(lambda shape: shape.startswith(OF_PYTEST) or any(map(s
 def code_lines(scan: Scan, lines: Sequence[int]) -> set[int]:
     """Those of `lines`, which rise, that are code which the log quotes, as far as the sample has them."""
     blocks = sampled_blocks(scan)
-    if not any(HAS_CODE_MARK[shape] for block in blocks for shape in block.distinct):
+    if not any(HAS_CODE_MARK.among(block.distinct) for block in blocks):
         return set()
     found: set[int] = set()
     starts = [block.first for block in blocks]
