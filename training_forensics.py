@@ -5,6 +5,7 @@ folder `forensics/` that comes first on the path, stand in the way, the command 
 """
 
 import importlib
+import signal
 import sys
 
 NAME = "training-forensics"
@@ -12,6 +13,8 @@ NAME = "training-forensics"
 
 def main() -> None:
     """Run `forensics`, or exit with 2 and a line that says which other package stands in its way."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # until the command line can say that it was interrupted
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         found = importlib.import_module("forensics")
     except ImportError as error:

@@ -66,7 +66,7 @@ def is_text(name: str, data: bytes) -> bool:
 def is_host_log(data: bytes) -> bool:
     """Do its lines have a kernel's or a host's prefixes?"""
     lines = [Line(n, text) for n, text in enumerate(data[:20_000].decode("utf-8", "replace").split("\n"))]
-    return recognise(lines).startswith(HOST_LAYOUTS)
+    return recognise(lines)[0].startswith(HOST_LAYOUTS)
 
 
 def _of_texts(change: Callable[[str, bytes], bytes]) -> Change:

@@ -65,6 +65,7 @@ def test_an_empty_file_says_nothing(file: Path, text: str) -> None:
         ("signatures: 3\n", ":1: signatures must be a text or a list of texts, found 3"),
         ("cache: [a]\n", ":1: cache must be a text"),
         ("- a\n", ":1: expected a mapping"),
+        ("capture: 5\n", ":1: expected a mapping with env, every, folder,"),
         ("cache: !!python/object/apply:os.getcwd []\n", ":1: could not determine a constructor"),
         ("a: [\n", ":2: "),
         ("x" * (65 << 10), ":1: larger than 65536 bytes"),

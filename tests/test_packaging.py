@@ -26,7 +26,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel: zipfil
     knowledge = {f"forensics/_data/{p.relative_to(ROOT).as_posix()}" for p in (ROOT / "signatures").rglob("*") if p.is_file()}
     assert held == code | knowledge | {"training_forensics.py"}
     beside = {name.split("/", 1)[1] for name in wheel.namelist() if name.split("/")[0].endswith(".data")}
-    assert beside == {"data/etc/jupyter/jupyter_server_config.d/forensics.json"}
+    assert beside == {"data/etc/jupyter/jupyter_server_config.d/forensics.adapters.jupyter.json"}
 
 
 @pytest.mark.seconds

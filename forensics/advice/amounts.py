@@ -3,6 +3,7 @@
     #SBATCH --time=12:00:00, epoch 34 of 100 at the limit  -> needed_time "36 h", needed_slurm_time "1-12:00:00"
     epoch 34 of 100 at a limit that nothing tells          -> times_needed "3.0"
     epoch 3 of 50, from 11:00:00 to 15:00:21               -> ran_time "4 h", needed_time "67 h", times_needed "17"
+    a limit of 01:00:00                                    -> longer_time "02:00:00", a first try where nothing tells the rest
     limit_bytes 419430400                                  -> more_memory "800M"
     a limit of 8Gi                                         -> more_quantity "16Gi"
     batch_size 64                                          -> half_batch 32, twice_accumulation 2
@@ -20,7 +21,7 @@ from forensics.readers.platforms.kubectl_describe import BYTES_PER_QUANTITY_UNIT
 AMOUNT_FACTS = (
     "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes", "reached", "reached_place", "times_needed",
     "ran_time", "needed_time", "needed_slurm_time", "rest_time", "rest_slurm_time", "more_memory", "more_quantity", "half_batch",
-    "twice_accumulation", "limit_unit",
+    "twice_accumulation", "limit_unit", "longer_time",
 )  # fmt: skip
 MIN_SHARE = 0.02  # of the run; from less of it nobody can tell how long the rest takes
 EXACT_TIMES = 10  # chosen by hand: a tenth of more than this is beyond what a count of epochs measures
@@ -39,6 +40,8 @@ def amount_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         kind: value for kind in (ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY) if (value := _limit(kind, facts, context))
     }
     found: dict[str, Value] = {k: round(v) for k, v in asked.items()}
+    if ASKED_TIME in asked:
+        found["longer_time"] = _slurm_time(_rounded_up(2 * asked[ASKED_TIME]))
     return found | _times(found | dict(facts), context) | _memory(found | dict(facts)) | _batches(facts)
 
 
@@ -57,6 +60,8 @@ def _times(facts: Fields, context: JobContext) -> dict[str, Value]:
     if reached is None or reached.value is None or reached.value < MIN_SHARE:
         return {}
     told: dict[str, Value] = {"reached": reached.text, "reached_place": reached.place}
+    if context.resumed:  # how much of that this run did itself is not told
+        return told
     times = 1 / reached.value
     told["times_needed"] = f"{math.ceil(10 * times) / 10:.1f}" if times < EXACT_TIMES else str(math.ceil(times))
     limit = facts.get(ASKED_TIME) or facts.get("timeout_s") or facts.get(USED_TIME) or context.elapsed_s

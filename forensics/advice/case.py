@@ -39,6 +39,7 @@ NUMBER_FACTS = (
     "sample_values", "heads", "address_space_mib", "open_files_limit", "process_limit", "host_free_percent",
 )  # fmt: skip
 RECORDED_LIMITS = ("address_space_mib", "open_files_limit", "process_limit")  # those of a captured run, which its log tells
+LEARNING_RATE = "learning_rate"  # of several the last one: a fraction, of which the digits are told as they are
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
@@ -48,7 +49,12 @@ EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 LINE_TO_TEACH = "line_to_teach"  # the place of a line of failure that no signature knows: `logs/build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
-SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_saved_place", "saved_files"
+SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES, RESUMED_PLACE = (
+    "last_saved",
+    "last_saved_place",
+    "saved_files",
+    "resumed_place",
+)
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 INSTALLED = "installed"  # the packages that the log names with their releases, one a line: `torch 2.4.0`
@@ -67,7 +73,7 @@ def case_fields() -> set[str]:
         EVIDENCE_FACT, AROUND_FACT, EVIDENCE_PLACE, REASON_PLACE, LINE_TO_TEACH, NAMED_PLACE, QUIET_RANKS, UNEXPLAINED,
         EARLIER_CAUSES, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "allocated_percent", "machine",
         "shm_space", "loop_device", "own_folder", "package", "distribution", "old_name", "successor", "gone_in", "lock_holder",
-        "held_lock", "lock_threads", "lock_circle", POSSIBLE_SIGN, *PLACED_FACTS,
+        "held_lock", "lock_threads", "lock_circle", POSSIBLE_SIGN, LEARNING_RATE, f"{LEARNING_RATE}_place", *PLACED_FACTS,
     }  # fmt: skip
     return {*own, *numbers, *READ_FACTS, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
@@ -81,6 +87,8 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         last = context.saved[-1]
         known |= {LAST_SAVED: last.text, LAST_SAVED_PLACE: last.place}
         known |= {SAVED_FILES: ", ".join(h.text for h in context.saved[-MAX_SAVED_FILES:])}
+        if (begun := context.resumed) and begun.source == last.source and begun.line < last.line:
+            known[RESUMED_PLACE] = begun.place
     if context.profiled:
         known |= {"profiled": context.profiled.place, "profiled_code": context.profiled.text}
         known["profiled_bytes"] = int(context.profiled.value or 0)
@@ -202,7 +210,9 @@ def _settings(context: JobContext) -> dict[str, Value]:
         if most := max((r for r in every if r.kind == name), key=lambda r: r.value or 0, default=None):
             facts |= {name: int(most.value or 0), f"{name}_place": most.place}
     for remark in every:
-        if remark.kind.startswith("optimizer "):
+        if remark.kind == LEARNING_RATE:
+            facts |= {LEARNING_RATE: f"{remark.value or 0:g}", f"{LEARNING_RATE}_place": remark.place}
+        elif remark.kind.startswith("optimizer "):
             facts.setdefault("optimizer", remark.kind.removeprefix("optimizer "))
         elif remark.kind in PLACED_FACTS:
             facts.setdefault(remark.kind, remark.place)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from forensics.advice.case import (
     EARLIER_CAUSES,
+    LINE_TO_TEACH,
     NAMED_PLACE,
     POSSIBLE_SIGN,
     REASON_PLACE,
@@ -164,8 +165,10 @@ def open_questions(
     shown = found[0]
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
-    if not first.owned:
-        asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, failure_test(database))
+    if not first.owned or database.causes[first.cause].fallback:
+        facts |= line_to_teach(shown.evidence, failure_test(database))
+    if LINE_TO_TEACH in facts or not first.owned:
+        asked = (*UNPROVEN[: None if not first.owned else 1], *asked)
     elif shown.linked_only_by and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
@@ -232,10 +235,17 @@ def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContex
 
 
 def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
-    """What stacks, tables and series of the logs tell of the first cause."""
+    """What stacks, tables, series and the name of the log tell of the first cause."""
     stands = {n: v for n, v in standing_facts(facts, context.threads).items() if n not in facts} if STALLS in cause.traits else {}
     stands |= growth_facts(cause.id, facts, context)
+    stands |= _service(proofs, context)
     return stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks) | stands
+
+
+def _service(proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
+    """The service of docker compose that wrote the first line of evidence."""
+    service = context.services.get(proofs[0].source) if proofs else None
+    return {"service": service} if service else {}
 
 
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:

@@ -73,7 +73,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
     from forensics.readers.platforms.job_limits import job_limits
     from forensics.readers.platforms.places import node_of_job
     from forensics.readers.platforms.shell_places import failed_activations
-    from forensics.readers.progress.saved_files import saved_files
+    from forensics.readers.progress.saved_files import resumed_from, saved_files
     from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.python.process_stacks import thread_places
     from forensics.readers.settings.packages import packages
@@ -93,7 +93,9 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         plan=step_plan(scans),
         activations=failed_activations(scans),
         saved=saved_files(scans),
+        resumed=resumed_from(scans),
         limits=job_limits(scans),
+        services={s.source.name: s.source.service for s in scans if s.source.service},
         node_of=lambda name: next((node_of_job(s) for s in scans if s.source.name == name), ""),
     )
 

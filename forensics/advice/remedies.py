@@ -133,7 +133,7 @@ def _advice(entry: Told, environment: Environment) -> Advice:
         action=with_warning(action, commands, environment),
         why=" ".join(filter(None, (_why(remedy.why, told, environment), *_further(remedy, told)))),
         commands=commands,
-        reference=remedy.source or None,
+        reference=remedy.source if remedy.source and tools_available(remedy.source, environment) is not False else None,
         confirmed=remedy.confirmed if _told_by_case(remedy) else 0,  # of other messages it tells nothing here
     )
 

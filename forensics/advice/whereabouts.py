@@ -46,7 +46,7 @@ LAST_FACTS = {
 }  # they name a thing, not a place
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
-OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
+OWNER_FACTS = ("pod", "container", "unit", "service")  # facts that name the owner of the processes
 TOLD_POD = "told_pod"  # a pod in words, with how its container ended
 HOST_FACTS = ("node", "host")  # the node that a message names stands before the host that printed it
 RANK_FACTS = ("rank", "culprit_rank", "culprit_ranks", "missing_ranks", "reporters")  # one of them may run on any node of the job
@@ -138,12 +138,19 @@ def _processes(facts: Fields) -> list[str]:
     facts = {n: v for n, v in facts.items() if not (n in ("task", "pid") and str(v) in NO_PROCESSES)}
     if "task" in facts and "pid" in facts:
         child = f"child {facts['child_no']}, counted from 0: " if "child_no" in facts and "rank" not in facts else ""
-        return [f"{child}{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
+        told = f"{child}{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"
+        return [told, *_own_command(facts)]
     if "task" in facts:
         return [_cut(fact_text("task", facts["task"]))]
-    if "command" in facts and "pid" in facts and not any(f"/{facts['command']}:" in c for c in _code(facts)):
-        return [f"{_cut(str(facts['command']))} (pid {facts['pid']})"]
+    if "pid" in facts and _own_command(facts):
+        return [f"{name} (pid {facts['pid']})" for name in _own_command(facts)]
     return [f"pid {facts['pid']}"] if "pid" in facts else [str(facts["own_program"])] if "own_program" in facts else []
+
+
+def _own_command(facts: Fields) -> list[str]:
+    """The script that a shell named as it died, where no line of it is told."""
+    name = str(facts.get("command", ""))
+    return [_cut(name)] if name and not any(f"/{name}:" in c for c in _code(facts)) else []
 
 
 def _processor(facts: Fields) -> list[str]:

@@ -2,13 +2,15 @@
 
 %forensics slurm-4711.out --job 4711      -> the Report, shown as a page in a notebook, as text in a terminal
 %why                                      -> the Report on the last death of this notebook's kernel
-%%guard                                   -> the cell is watched; the Report if it fails
+%%guard                                   -> the cell is watched; if it fails, the Report is displayed below its error
 """
 
 import argparse
 import contextlib
+import importlib
 import shlex
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from forensics.api.report import Report
+    from forensics.capture.guard import Guard
 
 
 KERNEL_STARTER = "ipykernel_launcher.py"
+BEGIN = "get_ipython().run_cell_magic('guard', '', '\\n')\n"  # stands in place of a cell's line `%%guard`
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -37,16 +41,25 @@ def load_ipython_extension(shell: Any) -> None:
         """%why [BUNDLE]: say why the last kernel of this notebook died, or the process of the captured BUNDLE."""
         return _shown(shell, lambda: _last(line.strip()))
 
-    def guard(line: str, cell: str) -> "Report | None":
-        """%%guard: run the cell while a second process watches the kernel; if the cell fails, its value is the Report.
+    cells = _GuardedCells(shell)
 
+    def guard(line: str, cell: str) -> None:
+        """%%guard: run the cell while a second process watches the kernel; if the cell fails, the Report is displayed.
+
+        The cell ends as it would without this line: its value, its exception, and whether the next cell is run.
         A line says so if the loss that the cell prints is NaN or diverges, or if memory will run out soon.
         Where the kernel itself dies, `%why` tells of it in the next one.
         """
-        return _shown(shell, lambda: _guarded(shell, cell))
+        if cell.strip():  # called as a function, by a notebook that was made a script
+            shell.run_cell(f"%%guard\n{cell}").raise_error()
+        else:
+            cells.begin()
 
     for magic, kind in ((forensics, "line"), (why, "line"), (guard, "cell")):
         shell.register_magic_function(magic, kind, magic.__name__)
+    shell.input_transformers_cleanup.append(_begin_first)
+    shell.events.register("pre_run_cell", cells.note_start)
+    shell.events.register("post_run_cell", cells.end)
 
 
 def _shown(shell: Any, ask: "Callable[[], Report | None]") -> "Report | None":
@@ -83,16 +96,54 @@ def _analyzed(bundle: str) -> "Report":
     return analyze(bundle)
 
 
-def _guarded(shell: Any, cell: str) -> "Report | None":
-    """Run `cell`; early warnings appear in its output. The Report if it raised; None after a good end."""
-    from forensics.capture.guard import Guard
+def _begin_first(lines: list[str]) -> list[str]:
+    """A cell that starts with `%%guard`, with a line of Python in its place: IPython itself runs the rest, as any other cell."""
+    if not lines or lines[0].split()[:1] != ["%%guard"]:
+        return lines
+    return [BEGIN, *importlib.import_module("IPython.core.inputtransformer2").cell_magic(lines[1:])]
 
-    watched = Guard(keep="crash", warn=True).__enter__()
-    result = shell.run_cell(cell)
-    error = result.error_before_exec or result.error_in_exec
-    watched.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
-    failed = isinstance(error, Exception) and watched.bundle
-    return _analyzed(watched.bundle) if failed else None
+
+class _GuardedCells(threading.local):
+    """The cells that `shell` runs in this thread, the innermost last, each with its guard if it has one.
+
+    A guard ends with its cell, behind everything that IPython shows of the cell's end.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._running: list[tuple[object, list[Guard]]] = []
+
+    def note_start(self, info: object) -> None:
+        """IPython calls this before it runs a cell that is not silent."""
+        self._running.append((info, []))
+
+    def begin(self) -> None:
+        """Watch the rest of the running cell. A silent one shows nothing, and is not watched."""
+        from forensics.capture.guard import Guard
+
+        if self._running and not self._running[-1][1]:
+            self._running[-1][1].append(Guard(keep="crash", warn=True).__enter__())
+
+    def end(self, result: Any) -> None:
+        """IPython calls this with the result of a cell that it ran. What goes wrong here is one line, no error of the cell."""
+        while self._running:
+            info, guards = self._running.pop()
+            for watched in guards:
+                try:
+                    self._close(watched, getattr(result, "error_in_exec", None))
+                except (Exception, KeyboardInterrupt) as error:
+                    print(f"forensics: no report: {type(error).__name__}: {error}", file=sys.stderr)
+            if info is getattr(result, "info", info):
+                return
+
+    def _close(self, watched: "Guard", error: BaseException | None) -> None:
+        """End the watch of a cell that ended well or by `error`. If it raised, display the Report."""
+        watched.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
+        if not isinstance(error, Exception) or not watched.bundle:
+            return
+        report = _shown(self._shell, lambda: _analyzed(watched.bundle))
+        if report is not None and hasattr(self._shell, "kernel"):
+            importlib.import_module("IPython.display").display(report)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -24,14 +24,17 @@ from forensics.capture import proc
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, BinaryIO
 
+CLOSING_WAIT_S = 1.0  # chosen by hand: so long a job waits for the capture of one that has just ended well to leave its folder
+CLOSING_POLL_S = 0.02  # chosen by hand: between two looks within CLOSING_WAIT_S
 MAX_KEPT_BUNDLES = 50  # chosen by hand: in the state folder; older ones are removed
 RUN_FILE = "run.json"
+JOB_LOG = "job.log"
 REPORT = "report.txt"
 REPORT_HEAD = "forensics report on this run\n"  # its first line marks the report, which is no evidence itself
 OF_A_RUN = (
-    *(RUN_FILE, "job.log", "job.tail", "job.times", "exits.jsonl", "memory.jsonl", "kernel.log", "faulthandler.log"),
+    *(RUN_FILE, JOB_LOG, "job.tail", "job.times", "exits.jsonl", "memory.jsonl", "kernel.log", "faulthandler.log"),
     *("stacks", "fr", "torchrun", REPORT, "report.json", "report.short.txt", "report.failed", "watch.failed"),
 )
 
@@ -129,17 +132,56 @@ class Bundle:
             folder = os.path.join(state_folder(), new_name(name, "run", os.getpid()))
             remove_oldest(state_folder())
         self.folder = os.path.abspath(folder)
+        self._claim: BinaryIO | None = None
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self._claim_folder()
         if os.path.exists(self.path(RUN_FILE)):
             self._take_over()
         self.fault = ""
         self.unwritten: list[str] = []
 
+    def _claim_folder(self) -> None:
+        """Lock job.log before anything is written: of several tasks that begin at once one captures here, and the others are
+        told. The system gives up the lock with this process. Where files cannot be locked, only runs that go on are noticed."""
+        until = time.monotonic() + CLOSING_WAIT_S
+        while self._claim is None:
+            try:
+                import fcntl
+
+                file = open(self.path(JOB_LOG), "ab")  # noqa: SIM115  closed by `release`, or with this object
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until or not os.path.exists(self.path(RUN_FILE)) or is_running(self.folder):
+                    raise self._is_busy() from None
+                time.sleep(CLOSING_POLL_S)
+                continue
+            except (OSError, ImportError):
+                return
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.fstat(file.fileno()), os.stat(self.path(JOB_LOG))):  # else it was removed meanwhile
+                    self._claim = file
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+
+    def _is_busy(self) -> OSError:
+        return OSError(errno.EBUSY, "a run that is still going is captured there", self.folder)
+
+    def release(self) -> None:
+        """Let another run be captured in this folder."""
+        if self._claim is not None:
+            self._claim.close()
+
     def _take_over(self) -> None:
         """Remove what an earlier run left in a folder that is given again: its lines would be told as those of this one."""
         if is_running(self.folder):
-            raise OSError(errno.EBUSY, "a run that is still going is captured there", self.folder)
+            raise self._is_busy()
+        self.empty()
+
+    def empty(self) -> None:
+        """Remove what a run leaves in its folder. A log that is claimed stays, without a byte."""
         for name in OF_A_RUN:
+            if name == JOB_LOG and self._claim is not None and not self._claim.closed:
+                self._claim.truncate(0)
+                continue
             shutil.rmtree(self.path(name), ignore_errors=True)
             with contextlib.suppress(OSError):
                 os.unlink(self.path(name))
@@ -173,6 +215,18 @@ class Bundle:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         if text:
             self.write(name, text)
+
+    @property
+    def has_output(self) -> bool:
+        """Is there anything of what the job printed?"""
+        return size_of(self.path(JOB_LOG)) > 0
+
+    def discard(self) -> None:
+        """Remove what was written here, and the folder if nothing else is in it."""
+        self.release()
+        self.empty()
+        with contextlib.suppress(OSError):
+            os.rmdir(self.folder)
 
     def remove(self) -> None:
         """Delete the folder, if it is a bundle."""

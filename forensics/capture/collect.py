@@ -59,6 +59,7 @@ def collect(
     lines = account.closing_lines(collector, None) if alive else []
     collector.kernel.stop_following()
     finish(collector, made, log, None, {"collected": True, "missing": missing}, lines)
+    made.release()
     missing += [f"{c['what']}: {c['why']}" for c in collector.unavailable]
     if log.fault:
         missing.append(f"the end of {os.path.basename(log.path)}: {log.fault}")

@@ -64,7 +64,8 @@ def main(options: Options) -> NoReturn:
             streams.lead_session()
             JobSupervisor(options, theirs, streams, wanted, child_signal).keep()
         except BaseException as error:
-            os.write(2, f"forensics: {type(error).__name__}: {error}\n".encode())
+            if not options.quiet:
+                os.write(2, f"forensics: {type(error).__name__}: {error}\n".encode())
         finally:
             os._exit(3)
     theirs.close()

@@ -2,7 +2,8 @@
 
 Lines of several streams are written whole, so that a line of stderr is never inside a line of stdout. Of a log above the size
 limit the first half and the last are kept. The index has a row (offset in the log, monotonic seconds) at most every 100 ms. A
-full or slow disk ends the log and never the job.
+full or slow disk ends the log and never the job. The last lines are in memory, too: the disk that is full is often that of the
+bundle, and the job's last words are those that tell.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 import time
 from collections import deque
 
+from forensics.capture.bundle import size_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -21,6 +24,7 @@ MAX_PART_BYTES = 1 << 16  # bounds memory: of a line whose end has not come yet
 MAX_WAITING_BYTES = 4 << 20  # bounds memory: of output that waits for the disk
 WAKE_BYTES = 1 << 19  # an eighth of MAX_WAITING_BYTES: the writer starts long before the job must wait
 WRITE_INTERVAL_S = 0.25  # chosen by hand: output of this time is written together
+MAX_LAST_BYTES = 1 << 18  # bounds memory: of the last output, for the case that the disk is full
 MAX_DISK_WAIT_S = 1.0  # chosen by hand: a slow disk delays the job once by so long; then lines are left out
 INDEX_INTERVAL_S = 0.1  # chosen by hand: finer than the whole seconds of most logs
 FLUSH_INTERVAL_S = 1.0  # chosen by hand: older output is on disk, whatever happens to this process
@@ -29,7 +33,8 @@ MAX_INDEX_ROWS = 200_000
 
 
 class JobLog:
-    """Takes blocks of bytes from the relaying threads. `fault`: why writing was given up, empty if it was not."""
+    """Takes blocks of bytes from the relaying threads. `fault`: why writing was given up, empty if it was not. `lacks_end`: after
+    `close`, is the end of the output not on disk?"""
 
     def __init__(self, folder: str, most: int) -> None:
         self.path, self.tail_path = os.path.join(folder, "job.log"), os.path.join(folder, "job.tail")
@@ -38,7 +43,10 @@ class JobLog:
         self.last = time.monotonic()
         self.started = self.last
         self.longest_silence_s = 0.0
-        self.fault, self.left_out = "", 0
+        self.fault, self.left_out, self.lacks_end = "", 0, False
+        self.closing: list[str] = []
+        self._last: deque[memoryview] = deque()
+        self._last_bytes = self._stored = 0  # in `_last`; of all output that went through it
         self._parts: dict[str, bytes] = {}
         self._waiting: deque[tuple[str, bytes]] = deque()
         self._waiting_bytes, self._ending = 0, False
@@ -47,6 +55,7 @@ class JobLog:
         self._head_bytes = 0
         self._index: list[tuple[int, float]] = []
         self._indexed = 0.0
+        self._begun = size_of(self.path)
         self._file: BinaryIO | None = None
         self._tail: BinaryIO | None = None
         try:
@@ -60,8 +69,6 @@ class JobLog:
         """Add `data`, which the job wrote to `stream`. Never fails and hardly ever waits."""
         self.grew(time.monotonic())
         self.bytes += len(data)
-        if self.fault:
-            return
         if self._waiting_bytes > MAX_WAITING_BYTES and not self._has_room():
             self.left_out += len(data)
             return
@@ -122,6 +129,7 @@ class JobLog:
             self._store(memoryview(data)[:whole])  # of a fast job every copy counts
 
     def _store(self, data: memoryview) -> None:
+        self._keep(data)
         if self._file is None:
             return
         now = time.monotonic()
@@ -133,6 +141,13 @@ class JobLog:
             self._head_bytes += len(data)
             return
         self._roll(data)
+
+    def _keep(self, data: memoryview) -> None:
+        self._last.append(data)
+        self._last_bytes += len(data)
+        self._stored += len(data)
+        while self._last_bytes - len(self._last[0]) > MAX_LAST_BYTES:
+            self._last_bytes -= len(self._last.popleft())
 
     def _roll(self, data: memoryview) -> None:
         """Write the second half of the allowed size: into two files in turn, of which the older is dropped."""
@@ -188,17 +203,40 @@ class JobLog:
 
     def close(self, closing: list[str]) -> None:
         """Write the waiting output, the last part of a long log, and the `closing` lines."""
+        self.closing = closing
         self._ending = True
         self._wake.set()
         self._thread.join(30)
         try:
+            if self._file is None:
+                self._resume()
             self._close(closing)
         except OSError as error:
             self._give_up(error)
+            self.lacks_end = True
+
+    def last_text(self) -> str:
+        """The last lines and the closing ones, from memory."""
+        text = b"".join([*self._last, *self._parts.values()])
+        if self._stored > self._last_bytes:
+            rest = text.partition(b"\n")[2]
+            text = b"[forensics run: %d bytes are left out here]\n" % (self._stored - len(rest)) + rest
+        text += b"" if text.endswith(b"\n") or not text else b"\n"
+        return text.decode("utf-8", "replace") + "".join(line + "\n" for line in self.closing)
+
+    def _resume(self) -> None:
+        """Go on with a log whose disk was full a while ago: behind what is there come the last lines. Raises OSError."""
+        for path in (self.tail_path + ".old", self.tail_path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        self._tail, self.left_out = None, 0
+        self._file = open(self.path, "ab")  # noqa: SIM115  closed by `_close`
+        behind = self._stored - self._last_bytes - (self._file.tell() - self._begun)
+        if behind > 0:
+            self._file.write(b"\n[forensics run: %d bytes are left out here]\n" % behind)
+        self._file.write(b"".join(self._last)[max(0, -behind) :])
 
     def _close(self, closing: list[str]) -> None:
-        if self._file is None and closing:  # the disk was full a while ago; a few lines may still fit
-            self._file = open(self.path, "ab")  # noqa: SIM115
         if self._file is None:
             return
         for rest in self._parts.values():

@@ -44,6 +44,8 @@ def analyse_bundle(folder: str, options: Options, late: Callable[[], object] | N
 def shown_report(folder: str, options: Options) -> str:
     """What stderr shows of the report; with the option `output` the report is written to that file."""
     text = report_text(folder).rstrip()
+    if not text and options.keep == "never":
+        return "forensics: the report could not be made\n"
     if not text:
         return f"forensics: the report is not ready; forensics why {folder} shows it\n"
     if not options.output:

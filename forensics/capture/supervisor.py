@@ -29,6 +29,7 @@ from forensics.capture.joblog import JobLog
 from forensics.capture.options import job_environment, linked_folders
 from forensics.capture.reaping import WaitingThread, adopt_orphans, wait_for_job
 from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash, shown_report
+from forensics.capture.spare import is_whole, spare_bundle
 from forensics.capture.streams import JobStreams
 
 TYPE_CHECKING = False
@@ -140,16 +141,21 @@ class JobSupervisor:
         self.send(ended=status)
         self._attempt(self.run.job_continued)
         self._attempt(lambda: self._close(status))
+        if self.bundle:
+            self.bundle.release()
         self._finish("", False)
         self.streams.opened()
         self.streams.drain(None)
         self.run.close()
         os._exit(0)
 
-    def _finish(self, folder: str, died: bool) -> None:
-        """Tell `run`, once, that all is done: where the bundle is, empty for none, and whether the job died."""
+    def _finish(self, folder: str, died: bool, closes: bool = False) -> None:
+        """Tell `run`, once, that all is done: where the bundle is, empty for none, and whether the job died. `closes`: the bundle
+        is still being completed."""
         if not self.finished:
             self.finished = True
+            if self.bundle and not closes:
+                self.bundle.release()
             self.send(done=folder, died=died)
 
     def _leave(self, folder: str, died: bool) -> None:
@@ -318,14 +324,20 @@ class JobSupervisor:
         self.collector.refresh()
         killed = memory_kill(self.collector) if status == 0 else ""
         if status == 0 and not killed and self.options.keep == "crash" and not self.options.warn:
-            self._finish("", False)  # nobody waits for what nobody will read
+            self._finish("", False, closes=True)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
         for path, start in self.streams.files:
             self.log.append_file(path, start)
         finish(self.collector, self.bundle, self.log, status)
-        if self.log.fault or self.bundle.fault:
-            self.say(f"the capture is not whole: {self.log.fault or self.bundle.fault}")
+        own = self.options.folder
+        fault = self.log.fault or self.bundle.fault
+        if not self.finished and not is_whole(self.bundle, self.log):
+            fault, own = fault or f"no room in {self.bundle.folder}", ""
+            if not self._save_elsewhere(fault, status):
+                return
+        elif fault:
+            self.say(f"the capture is not whole: {fault}")
         died = self._explain(status)
         keep = self.options.keep == "always" or (self.options.keep == "crash" and (died or bool(killed)))
         if killed:
@@ -336,9 +348,24 @@ class JobSupervisor:
         if died and not keep and self.options.report:
             self._finish(self.bundle.folder, died)
             self.left.wait(SHOWN_S)  # `run` reads the report there
-        if not keep and not self.options.folder:
+        if not keep and not own:
             self.bundle.remove()
         self._finish(self.bundle.folder if keep else "", died)
+
+    def _save_elsewhere(self, fault: str, status: int) -> bool:
+        """The bundle lacks the end of the run: write what is in memory elsewhere; without room one line tells the end."""
+        assert self.bundle is not None and self.collector is not None and self.log is not None
+        spare = spare_bundle(self.collector, self.log, status)
+        if not self.bundle.has_output:
+            self.bundle.discard()
+        if spare is None:
+            end = self.log.closing[-1].partition(": ")[2] if self.log.closing else ""
+            self.say(f"the capture is not whole, and nothing can be stored elsewhere: {fault}; {end}")
+            self._finish("", False)
+            return False
+        self.say(f"the capture is not whole: {fault}; the end of the run is in {spare.folder}")
+        self.bundle = spare
+        return True
 
     def _explain(self, status: int) -> bool:
         """Have the end analysed, if it needs an explanation. Did the job die?"""

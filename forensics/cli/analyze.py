@@ -79,7 +79,8 @@ def _hint_at_batch(paths: list[Path]) -> None:
         return
     from forensics import pipeline
 
-    names = Counter(NUMBERED.sub("", case[0].name) for case in pipeline.cases_of(paths[0]) if NUMBERED.search(case[0].name))
+    named = (case[0] for case in pipeline.names_of_cases(paths[0]))
+    names = Counter(NUMBERED.sub("", name) for name in named if NUMBERED.search(name))
     alike = max(names.values(), default=0)
     if alike >= SIBLINGS:
         told = f"forensics: {alike} names here that differ only in numbers are read as one case; if each is a separate run:"

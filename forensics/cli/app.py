@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 import typer.core
+from typer.models import TyperPath
 
 import forensics.cli as package
 from forensics.core.errors import RegistrationError, UsageError
@@ -33,7 +34,7 @@ DASH = "-"  # stands for standard input
 
 def can_be_read(word: str) -> bool:
     """Is it a path that is there, or standard input?"""
-    return word == DASH or Path(word).exists()
+    return word == DASH or (word != "" and Path(word).exists())
 
 
 OF_THE_GROUP = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
@@ -70,13 +71,27 @@ class Commands(typer.core.TyperGroup):
             if READS_PATHS not in self.commands or not can_be_read(word):
                 raise no_command(word, self.commands)
             args = [READS_PATHS, *args]
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        for parameter in command.params if command else ():
+            if parameter.param_type_name == "argument" and isinstance(parameter.type, TyperPath):
+                parameter.type = _NamedPath()
+        return name, command, rest
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list of the commands, each with its whole first sentence: the library cuts it at the width of the terminal."""
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx) if not self.commands[name].hidden]
         with formatter.section("Commands"):
             formatter.write_dl([(name, " ".join((c.help or "").split("\n\n")[0].split())) for name, c in commands])
+
+
+class _NamedPath(TyperPath):
+    """A path that is given by its name: an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """`value`, if it is not empty."""
+        if value == "":
+            self.fail("a path is empty; is a variable of the shell not set?", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _InOneLine:
@@ -111,6 +126,8 @@ def no_command(word: str, commands: Iterable[str]) -> UsageError:
     from forensics.report import formats
 
     names = list(commands)
+    if not word.strip():
+        return UsageError("a path is empty", advice="is a variable of the shell not set?")
     if "analyze" in names and word in (*formats(), REDACT):
         option = f"--{REDACT}" if word == REDACT else f"-f {word}"
         return UsageError(f"no command {word!r}", advice=f"it is an option: forensics analyze PATHS {option}")

@@ -158,7 +158,7 @@ Since = Annotated[
     ),
 ]
 Until = Annotated[str | None, typer.Option(help="Only events up to this time.")]
-Pid = Annotated[int | None, typer.Option(help="Only events of this process.")]
+Pid = Annotated[int | None, typer.Option(min=1, help="Only events of this process.")]
 Job = Annotated[str | None, typer.Option(help="Only events of this Slurm job, Kubernetes pod or container.")]
 Jobs = Annotated[
     int | None,

@@ -52,6 +52,8 @@ def explain(
     from forensics.explain import explain as explained
 
     check_choice(form, ("text", "json"))
+    if _is_option(what[0]):
+        raise UsageError(f"explain has no option {what[0]}", advice="forensics explain --help lists them")
     text = " ".join(what)
     if what == ["-"]:
         text = standard_input(MAX_TEXT_BYTES).decode("utf-8", "replace")
@@ -61,6 +63,12 @@ def explain(
     write(as_json(found) if form == "json" else "\n".join(as_text(found)) + "\n", None)
     if not found.known:
         raise typer.Exit(1)
+
+
+def _is_option(word: str) -> bool:
+    """Was it meant as an option? `-9` is a status, `-inf` a value, and a line of a log has blanks."""
+    name = word.removeprefix("--") if word.startswith("--") else word[1:] if len(word) == len("-q") and word[0] == "-" else ""
+    return name[:1].isalpha() and " " not in name
 
 
 def as_json(found: "Explanation") -> str:

@@ -30,9 +30,7 @@ HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "lin
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(
-        cls=Commands, name="history", help="Stored incidents: the same failure again, trends, lemon nodes.", no_args_is_help=True
-    )
+    group = typer.Typer(cls=Commands, name="history", help="Stored incidents: the same failure again, trends, lemon nodes.")
     for command in (add, same, show_list, show, trend, nodes, resolve, export, prune, forget):
         group.command("list" if command is show_list else command.__name__)(command)
     app.add_typer(group)

@@ -92,6 +92,7 @@ BESIDE_THE_LOGS = "brief"  # the format for a reader who has the logs
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 STDIN = Path("-")
+WRITTEN_CHARS = 1 << 20  # of a text at once: a copy of all of it would take as much memory again
 
 
 def is_piped() -> bool:
@@ -207,7 +208,8 @@ def _to_stdout(text: str) -> None:
     if raw is None:
         sys.stdout.write(text)
     else:
-        raw.write(text.encode("utf-8", "replace"))
+        for begin in range(0, len(text), WRITTEN_CHARS):  # a report of thousands of sources has megabytes
+            raw.write(text[begin : begin + WRITTEN_CHARS].encode("utf-8", "replace"))
     sys.stdout.flush()
 
 

@@ -108,7 +108,6 @@ def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(
         cls=Commands,
-        no_args_is_help=True,
         rich_markup_mode=None,
         help="List, show, write, check and test signatures. signatures/README.md explains how to write one.",
     )

@@ -80,9 +80,12 @@ def seconds(text: str) -> float:
     """The seconds of `5s`, `15m`, `1.5h`, `2d` or a plain number; raises UsageError for other text."""
     number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS_PER_UNIT else (text, "s")
     try:
-        return float(number) * SECONDS_PER_UNIT[unit]
+        found = float(number) * SECONDS_PER_UNIT[unit]
     except ValueError:
-        raise UsageError(f"{text!r} is not a duration", advice="write 30s, 15m or 2h") from None
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise UsageError(f"{text!r} is not a duration", advice="write 30s, 15m or 2h")
+    return found
 
 
 def _size(text: str) -> int:

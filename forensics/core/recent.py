@@ -22,6 +22,12 @@ class Recent(Generic[T]):
         found = self.kept.get(id(owner))
         return found[1] if found else None
 
+    def take(self, owner: object) -> T | None:
+        """The value of `owner`, which is kept no longer; None if it is not kept."""
+        _, value, weight = self.kept.pop(id(owner), (None, None, 0))
+        self.weight -= weight
+        return value
+
     def keep(self, owner: object, value: T, weight: int) -> T:
         """Keep `value`, which is returned."""
         self.weight += weight - self.kept.get(id(owner), (None, None, 0))[2]

@@ -4,7 +4,7 @@ step 4012 loss 2.31    -> the shape `step 0000 loss 0.00`, searched once
 step 4013 loss 2.29    -> the same shape: its places are known
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from typing import NamedTuple, TypeVar
 
@@ -78,13 +78,23 @@ class ShapeTest(dict[bytes, bool]):
     def __init__(self, test: Callable[[bytes], bool]) -> None:
         super().__init__()
         self.test = test
+        self.holding: set[bytes] = set()  # the shapes for which it holds
+
+    def among(self, shapes: Mapping[bytes, None]) -> set[bytes]:
+        """Those of `shapes` for which the test holds. Most sources have shapes that were tested before, and none of these."""
+        is_known = shapes.keys() <= self.keys()
+        found = set[bytes]() if is_known else {shape for shape in shapes if shape not in self and self[shape]}
+        return found | self.holding.intersection(shapes) if self.holding else found
 
     def __missing__(self, shape: bytes) -> bool:
         found = self.test(shape)
         if len(shape) <= MAX_SHAPE_CHARS:
             if len(self) >= MAX_SHAPES:
                 self.clear()
+                self.holding.clear()
             self[shape] = found
+            if found:
+                self.holding.add(shape)
         return found
 
 

@@ -18,4 +18,4 @@ from forensics.correlation.timestamp_resolver import Clock, completed, in_one_zo
 from forensics.readers.identity.entity_ids import EntityIds, FileNameIds, entity_ids, ids_of_file_name, is_distinctive, same_host
 from forensics.readers.stamps.clock_samples import ClockSample, clock_samples, printed_dates
 from forensics.readers.stamps.moment import Moment, moment_of, seconds_between
-from forensics.readers.tools.id_tables import IdMapping, program_pids, read_id_mappings
+from forensics.readers.tools.id_tables import IdMapping, is_account, program_pids, read_id_mappings

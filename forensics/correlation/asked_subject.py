@@ -6,7 +6,7 @@ dmesg.txt               -> the machine
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -20,8 +20,10 @@ from forensics.database import Database
 from forensics.line_formats import HOST_FORMATS
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.outcome.lane_columns import kinds_of
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.readers.capture.captured_end import CapturedRun
-from forensics.readers.identity.entity_ids import FileNameIds, entity_ids, ids_of_file_name, job_of_row
+from forensics.readers.identity.entity_ids import FileNameIds, entity_ids, ids_of_file_name
 from forensics.readers.lanes.lane_rows import is_scheduler_log_name
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
@@ -45,7 +47,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     ends: Mapping[str, datetime | None]
     pids: frozenset[int]
     machine: bool
-    lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
+    lanes: Mapping[str, Sequence[Lane]] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
@@ -55,7 +57,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     crowded: bool = False
     written: datetime | None = None
 
-    @property
+    @cached_property
     def named(self) -> list[FileNameIds]:
         """The ids in the names of its own files."""
         return [ids_of_file_name(name) for name in self.own]
@@ -70,31 +72,22 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
         """Was a log of a host given in addition to its own?"""
         return len(self.lanes) > len(self.own) + len(self.other_runs)
 
-    def own_lanes(self) -> list[Lane]:
+    @cached_property
+    def own_lanes(self) -> OwnLanes:
         """The lanes that the subject wrote: those of jobs and notebooks in its own sources. For a machine the kernel's lanes, or
         the largest lane.
 
         A host has a hundred services, and one of them always ends with an error.
         """
-        found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
-        if self.machine:
-            kernel = [lane for lane in found if lane.kind == "kernel"]
-            return kernel or sorted(found, key=lambda lane: -lane.digest.lines)[:1]
-        jobs = [lane for lane in found if lane.kind in OWN_KINDS]
-        return jobs or found
+        every = OwnLanes(self.lanes.get(name, ()) for name in sorted(self.own))
+        of_kinds = OwnLanes(every.groups, ("kernel",) if self.machine else OWN_KINDS)
+        if of_kinds or not self.machine:
+            return of_kinds or every
+        return OwnLanes.of([every.largest] if every.largest else [])
 
     def last_attempt_lines(self) -> dict[str, int]:
         """Of each of its own sources, the first line of the last attempt; if several programs write it, the smallest one."""
-        starts: dict[str, int] = dict.fromkeys(self.own, 1)
-        of_source: dict[str, list[int]] = defaultdict(list)
-        for lane in self.own_lanes():
-            if lane.attempts:
-                of_source[lane.source].append(lane.attempts[-1].first_line)
-        return starts | {name: min(of_source[name]) for name in self.own if name in of_source}
-
-    def main_lane(self) -> Lane | None:
-        """The own lane with most lines."""
-        return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)
+        return dict.fromkeys(self.own, 1) | self.own_lanes.last_begun
 
     @cached_property
     def end(self) -> datetime | None:
@@ -109,11 +102,12 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
             return min(moments) if len(moments) == len(self.captured) else None
         return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
 
+    @cached_property
     def entity(self) -> Entity:
         """Its kind and its name for the reader."""
         if self.machine:
             return Entity("machine", "")
-        lane = self.main_lane()
+        lane = self.own_lanes.largest
         jobs = sorted(self.jobs)
         if jobs:
             return Entity("job", " and ".join(jobs[:3]))
@@ -127,17 +121,19 @@ MAX_KNOWN_RUNS = 100  # chosen by hand: the last ones; each of thousands would h
 
 def find_subject(
     summaries: Iterable[SourceSummary],
-    lanes: Mapping[str, tuple[Lane, ...]],
+    lanes: Mapping[str, Sequence[Lane]],
     pids: Mapping[str, Iterable[int]],
     head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
+    accounts: Container[str] = (),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source."""
+    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source. `accounts`: the names of
+    tables with rows of several jobs."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
-    own = [s for s in own if not _is_account(head(s.name))] or own
+    own = [s for s in own if s.name not in accounts] or own
     jobs = [
         [_subject(own, names, lanes, pids, captured=captured) for names in attempts]
         for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS)
@@ -177,18 +173,15 @@ def is_of_one(event: Observation, database: Database) -> bool:
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
     """Is it the log of a scheduler's daemon? Its own program has the kind of lane then."""
-    return is_scheduler_log_name(name) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
-
-
-def _is_account(lines: Sequence[str]) -> bool:
-    """Are there rows of several jobs, as sacct prints them?"""
-    return len({job_of_row(line) for line in lines} - {""}) > 1
+    if is_scheduler_log_name(name):
+        return True
+    return "scheduler" in kinds_of(lanes) and any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
 
 
 def _subject(
     summaries: Sequence[SourceSummary],
     names: frozenset[str],
-    lanes: Mapping[str, tuple[Lane, ...]],
+    lanes: Mapping[str, Sequence[Lane]],
     pids: Mapping[str, Iterable[int]],
     machine: bool = False,
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
@@ -219,7 +212,7 @@ def subject_of(incident: Incident, asked: Subject) -> Subject:
 def job_of(incident: Incident, asked: Subject) -> str:
     """The name of the job that the incident is about, if jobs stand beside the one that is asked about; else empty."""
     subject = subject_of(incident, asked)
-    name = subject.entity().name
+    name = subject.entity.name
     return (f"job {name}" if name in subject.jobs else name.rpartition("/")[2]) if asked.beside or asked.row else ""
 
 

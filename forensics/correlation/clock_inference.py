@@ -175,7 +175,8 @@ def recorded_zone(known: Iterable[ClockSample]) -> timedelta | None:
 def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
     """The zone of the stamps without one, if a line next to them has a zone; else None and a Warning."""
     named = sorted({m.stamp.zone for m in known if m.stamp and m.stamp.zone})
-    for zoned, bare in pairwise(known):
+    is_told = any(m.stamp and m.stamp.wall and m.stamp.wall.tzinfo for m in known)
+    for zoned, bare in pairwise(known) if is_told else ():
         offset = _offset(zoned, bare)
         if offset is not None:
             assumption = f"{_shown(offset)} is assumed, as in line {zoned.line}"

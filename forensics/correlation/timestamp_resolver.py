@@ -17,9 +17,10 @@ the newest line first. Their stamps go back rarely, by little, or in one directi
 The words for the moment of a line that has no stamp of its own clock, and the year or date that its stamps lack.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
+from operator import gt
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -198,9 +199,8 @@ def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     walls = [s.wall for s in stamps if s.wall and not s.lacks and s.delta is None]
     samples: Iterable[ClockSample] = clock.samples
     if stamps and len(walls) == len(stamps) and len({w.tzinfo for w in walls}) == 1:
-        ends = min(walls), max(walls)
-        # of one zone they compare as they are
-        samples = [m for m in samples if m.stamp and not m.header and m.stamp.wall in ends]
+        ends = {walls.index(min(walls)), walls.index(max(walls))}  # of one zone they compare as they are
+        samples = [[m for m in samples if m.stamp and not m.header][i] for i in sorted(ends)]
     resolver = TimestampResolver(clock, source)
     times = [t for t in map(resolver.time, samples) if t]
     return min(times, default=None), max(times, default=None)
@@ -215,7 +215,7 @@ MIN_BACKWARD_SPANS = 2.5  # the sum of all steps back, in spans of the log; n / 
 def is_disordered(samples: Iterable[ClockSample]) -> bool:
     """Is the source of these samples out of order? `samples`: in order of line."""
     stamps = [s.stamp for s in samples if s.stamp and not s.header and s.stamp.delta is None]
-    if len(stamps) < MIN_STAMPED_LINES:
+    if len(stamps) < MIN_STAMPED_LINES or _seldom_go_back(stamps):
         return False
     times = [seconds for stamp in stamps if (seconds := stamp.seconds) is not None]
     span = max(times, default=0.0) - min(times, default=0.0)
@@ -227,6 +227,12 @@ def is_disordered(samples: Iterable[ClockSample]) -> bool:
         and forth > 0
         and sum(back) > MIN_BACKWARD_SPANS * span > 0
     )
+
+
+def _seldom_go_back(stamps: Sequence[Stamp]) -> bool:
+    """Have all stamps a wall clock, which seldom goes back from one to the next, as in most logs?"""
+    walls = [naive(stamp.wall) for stamp in stamps if stamp.wall is not None]
+    return len(walls) == len(stamps) and sum(map(gt, walls, walls[1:])) < MIN_BACKWARD_SHARE * (len(walls) - 1)
 
 
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what a stamp lacks

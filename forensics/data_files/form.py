@@ -114,7 +114,7 @@ def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
 def key_faults(data: Any, known: set[str], needed: set[str], line: int = 1) -> list[BadFormError]:
     """The faults of the keys of `data`; raises one if it is no mapping."""
     if not isinstance(data, dict):
-        raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
+        raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed or known))}, found {brief(data)}")
     given = {str(k) for k in data} - {LINE_KEY}
     unknown, lacking = sorted(given - known), sorted(needed - given)
     found = [f"unknown key {', '.join(unknown[:5])}; known are {', '.join(sorted(known))}"] if unknown else []

@@ -87,8 +87,8 @@ def exit_status(number: str) -> list[Code]:
         return rows
     for base, how in ((0, f"{code}: Python's way to say"), (128, "128 + {}:"), (256, "256 + {}, as PBS reports it:")):
         number_of = -code if base == 0 else code - base
-        if 0 < number_of < 65:
-            return [_as_exit(c, number, how.format(number_of)) for c in signal(str(number_of))]
+        if found := [_as_exit(c, number, how.format(number_of)) for c in signal(str(number_of))]:
+            return found
     as_byte = [_as_exit(c, number, f"{code - 256} as a byte:") for c in signal(str(256 - code))] if 192 < code < 256 else []
     return as_byte or [_own_choice(number)]
 
@@ -184,6 +184,7 @@ def _as_exit(code: Code, number: str, how: str) -> Code:
 
 def _own_choice(number: str) -> Code:
     meaning = "no shell, runtime or scheduler gives this number a meaning: the program chose it"
+    meaning += "" if 0 <= _number(number) < 256 else "; only Windows has statuses other than 0 to 255"
     return Code("exit status", number, "", meaning, "look it up where the program is described", (), (), "bash(1) EXIT STATUS")
 
 

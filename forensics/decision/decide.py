@@ -24,6 +24,7 @@ from forensics.model.verdicts import Aftermath, Candidate, Diagnosis, Lane, Lane
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, TIER_OF_WEIGHT, evidence_tier, what_ended
 from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
@@ -52,7 +53,7 @@ class DecisionInput:
         host_log: bool,
         end: RecordedStatus | None = None,
     ) -> None:
-        self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
+        self.owned, self.lanes, self.machine, self.host_log = tuple(owned), OwnLanes.of(lanes), machine, host_log
         self.end = end
 
     def features_of_outcome(
@@ -72,7 +73,7 @@ class DecisionInput:
 
     def words(self) -> set[str]:
         """The words of its lines of trouble, see trouble_words."""
-        return trouble_words(trouble_text(self.owned, self.lanes))
+        return trouble_words(trouble_text(self.owned, self.lanes.told))
 
 
 def decide(
@@ -156,10 +157,10 @@ def _row_by_structure(
     if given.machine and (death := structure.service_dies_again(owned, database)):
         return _at_least(rows, structure.MIN_BAD_OF_LAST_ERROR, structure.SERVICE_DIES_AGAIN, death), None
     decisive = outcome_features.decisive_lane(owned, given.lanes, database)
-    if (failed := structure.cell_that_failed(given.lanes)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
+    if (failed := structure.cell_that_failed(given.lanes.told)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
         place = failed[0], failed[1].line.number
         return with_rule(rows, structure.MIN_BAD_OF_FAILED_CELL, structure.CELL_FAILED, *place)[-1:], None
-    told = structure.last_position(owned, given.lanes, decisive, database)
+    told = structure.last_position(owned, given.lanes.told, decisive, database)
     if told is None or given.exit_status(database) or (bad <= told[2] and told[3] != structure.REACHED_END):
         return _row_of_last_lines(given, decisive, rows, database), None
     lane, line, most, rule = told
@@ -264,7 +265,7 @@ def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
 
 
 def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Database) -> Outcome:
-    lane = outcome_features.worst_lane(given.lanes)
+    lane = given.lanes.worst
     state = _state(given, bad, first, lane, database)
     shows_no_end = first.cause == HEALTHY and state != "ended_well" and lane  # harmless messages further up show none
     telling = () if shows_no_end else first.owned
@@ -274,7 +275,7 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
         status = given.end.status if given.end else None
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
-        if decisive and (failed := decisive.failed_cell) and not status and len({lane.source for lane in given.lanes}) == 1:
+        if decisive and (failed := decisive.failed_cell) and not status and len(given.lanes.last_begun) == 1:
             later = ", and later cells ran" if failed.ran_on else ""
             cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that was running"  # a dead kernel gives no number
             why = f"its cell {cell} ended with {failed.error}{later}"

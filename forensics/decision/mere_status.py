@@ -16,6 +16,7 @@ from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier, what_e
 
 DESCRIBED = "kubectl_describe"  # the record of how Kubernetes describes a container that ended
 SAID_FACTS = ("exc_type", "exc_message", "stated")  # what a program said of itself, whoever hands it on
+TOLD_FROM_OUTSIDE = ("external_stop", "memory_kill", "process_death", "stalls")  # traits of what no program says of itself
 MIN_RIVAL_PROBABILITY = 0.1  # chosen by hand: a state that is less probable is told as what followed already
 SAID_ITSELF = "rule: a platform keeps only the status of this end, and the program's own log says why"
 ONLY_STATUS = "rule: it is only the status of an end of which the program's own log says why"
@@ -34,8 +35,8 @@ def own_reason_first(ranked: Sequence[Candidate], database: Database) -> list[Ca
 
 
 def only_tells_status(candidate: Candidate, database: Database) -> bool:
-    """Is all that shows it the status of an end, which a platform keeps? A signal or a kill is more than that."""
-    outside = any(database.has_trait(candidate.cause, trait) for trait in ("external_stop", "memory_kill", "process_death"))
+    """Is all that shows it the status of an end, which a platform keeps? A signal, a kill or a hang is more than that."""
+    outside = any(database.has_trait(candidate.cause, trait) for trait in TOLD_FROM_OUTSIDE)
     ending = [o.observation for o in candidate.owned if evidence_tier(o, database) < NOTICE]
     return bool(ending) and not outside and all(_is_status(seen, database) for seen in ending)
 

@@ -29,7 +29,7 @@ from forensics.decision.mere_status import own_reason_first
 from forensics.model import Line
 from forensics.model.answers import LOST_NUMBERS
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
-from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier, what_ended
 from forensics.readers.capture.own_message import OWN_MESSAGE
 from forensics.readers.lanes.line_classes import exit_status, is_error_record, is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
@@ -45,6 +45,7 @@ MIN_BAD_OF_LOST_NUMBERS = 0.9
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
 MAX_LINES_OF_LAST_RECORDS = 10  # chosen by hand: a reason, what it means, and that the program gives up
 MAX_LINES_SINCE_COUNTED = 50  # chosen by hand: a program that counts to its end says little else before it tells why it gives up
+MAX_LINES_BEHIND_PROOF = 10  # chosen by hand: a runner that has counted its results prints only a few more lines
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program continued after it, and this was its last message"
@@ -63,6 +64,8 @@ ONLY_DESCRIBED = "rule: this program reported earlier what the kernel died of"
 ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of its count"
 WARNED = "rule: it was only a warning, and the program continued after it and said that it had finished"
+FINISHED_BEHIND = "rule: the program worked on after it, and said that it had finished"
+PROVEN_END = "rule: a runner said behind it that nothing failed in the end"
 LAST_ERROR = "rule: the log ends with an error that occurs nowhere else in it"
 LAST_STATUS = "rule: its last line is an exit status other than 0"
 STOPPED_AT_WORK = "rule: a signal stopped it while it was counting"
@@ -277,8 +280,13 @@ def last_position(
     """
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
     lane = own[0].lane if own and all(o.lane is own[0].lane for o in own) else decisive
-    if own and lane and (over := lane.closing) and all(_only_warned(o, lane, over.number) for o in own):
-        return lane, over, MAX_BAD_IF_FINISHED, WARNED
+    if own and lane and (proven := _proven_end(owned, own, lane, database)):
+        return lane, proven, MAX_BAD_IF_FINISHED, PROVEN_END
+    if own and lane and (over := lane.closing):
+        if all(_only_warned(o, lane, over.number) for o in own):
+            return lane, over, MAX_BAD_IF_FINISHED, WARNED
+        if all(_went_on_to(over.number, o, lane, database) for o in own):
+            return lane, over, MAX_BAD_IF_FINISHED, FINISHED_BEHIND
     if lane and not lane.reached_end:
         ended = (x for x in lanes if x.reached_end and x.source == lane.source)
         finished = (x for x in ended if x.closing or x.entity.kind == "job")
@@ -295,6 +303,37 @@ def _only_warned(o: OwnedObservation, lane: Lane, over: int) -> bool:
     """Is its record's own level a warning or lower, and does the program of `lane` work on and close behind it?"""
     after = o.aftermath
     return o.lane is lane and after.low_severity and after.progress > 0 and o.observation.last_line < over
+
+
+def _went_on_to(over: int, o: OwnedObservation, lane: Lane, database: Database) -> bool:
+    """Does the program of `lane` work on behind `o`, as before it or by its own words, and close in line `over`?"""
+    after = o.aftermath
+    as_before = survived(o) or (after.repeated >= MIN_GROWN and after.progress >= MIN_GROWN)
+    went_on = as_before or (after.handled and after.progress > 0)
+    return (
+        went_on
+        and o.lane is lane
+        and o.observation.last_line < over
+        and not has_lasting_effect(str(o.observation.cause), database)
+    )
+
+
+def _proven_end(
+    owned: Sequence[OwnedObservation], own: Sequence[OwnedObservation], lane: Lane, database: Database
+) -> Line | None:
+    """The line with which a runner proves that nothing failed in the end, behind all of `own` and with no trouble behind it.
+
+    A runner of tests proves nothing of a program that had counted steps before it failed."""
+    last = max(o.observation.last_line for o in own)
+    counted = 0 < lane.first_position < last
+    for o in reversed(owned):
+        seen, after = o.observation, o.aftermath
+        proves = seen.cause == HEALTHY and seen.weight == "proof" and o.owner == "mine" and o.lane is lane
+        near = not after.trouble and after.lines_after <= MAX_LINES_BEHIND_PROOF and seen.last_line > last
+        speaks = what_ended(seen, database) == "job" or not counted
+        if proves and near and speaks and all(x.lane is lane for x in own):
+            return Line(seen.last_line, next((p.text for p in seen.proofs if p.line == seen.last_line), seen.proofs[0].text))
+    return None
 
 
 def _is_overcome(o: OwnedObservation, lane: Lane, last: int, database: Database) -> bool:

@@ -10,7 +10,7 @@ A wall clock and an uptime are both kept.
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import compress, product
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try al
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
 MIN_SHARE_OF_FORMAT = 0.1  # chosen by hand: of the lines of a program's log, that have its format
 MIN_SHARE_OF_HOST = 0.4  # of 292 hosts' logs all have 0.5 or more, a workflow's log with a few such lines has 0.15
-MAX_KEPT_LINES = 16_384  # whose prefixes are kept: the ends of the sources that are read in turns
+MAX_KEPT_LINES = 4096  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
 @functools.cache
@@ -285,31 +285,21 @@ def _completeness(stamp: Stamp) -> int:
     return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
 
 
-def count_records(lines: Sequence[Line], name: str) -> int:
-    """The number of records in `lines`: of lines whose own format is `name`, or of non-empty lines if none has it."""
-    formats, texts = _formats_in(lines)
-    return sum(count for own, count in formats if own == name) or texts
-
-
-def recognise(lines: Sequence[Line]) -> str:
-    """The name of the most frequent own format of `lines`; `plain` if too few of them have it.
+def recognise(lines: Sequence[Line]) -> tuple[str, int]:
+    """The name of the most frequent own format of `lines`, `plain` if too few have it; and the number of records: of lines
+    of that format, or of non-empty lines if none has it.
 
     A tenth is enough for a program's format: its other lines are printed without one. A host's log has its format in nearly every
     line that is not indented; fewer lines were pasted into something else.
     """
-    formats, texts = _formats_in(lines)
+    with_text = [bool(line.text) and not line.text.isspace() for line in lines]
+    parsed = [prefix.formats for prefix in compress(prefixes(lines), with_text)]
     names: Counter[str] = Counter()
-    for own, count in formats:
-        names[own] += count
+    for formats in dict.fromkeys(parsed):
+        names[own_format(formats)] += parsed.count(formats)
     continued = names[""] and sum(1 for line in lines if line.text[:1] in (" ", "\t") and not line.text.isspace())
-    begun = texts - min(continued, names.pop("", 0))
+    begun = len(parsed) - min(continued, names.pop("", 0))
     is_host = sum(c for name, c in names.items() if name.startswith(HOST_FORMATS)) >= begun * MIN_SHARE_OF_HOST
-    frequent = (name for name, c in names.most_common() if c >= texts * MIN_SHARE_OF_FORMAT)
-    return next((name for name in frequent if is_host or not name.startswith(HOST_FORMATS)), "plain")
-
-
-def _formats_in(lines: Sequence[Line]) -> tuple[list[tuple[str, int]], int]:
-    """The own format of the prefixes that `lines` have, each with the number of its lines; and how many lines are not empty."""
-    parsed = [prefix for prefix, line in zip(prefixes(lines), lines, strict=True) if line.text and not line.text.isspace()]
-    of_line = Counter([prefix.formats for prefix in parsed])
-    return [(own_format(formats), count) for formats, count in of_line.items()], len(parsed)
+    frequent = (name for name, c in names.most_common() if c >= len(parsed) * MIN_SHARE_OF_FORMAT)
+    found = next((name for name in frequent if is_host or not name.startswith(HOST_FORMATS)), "plain")
+    return found, names[found] or len(parsed)

@@ -84,6 +84,9 @@ class CodePart(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
+OF_SERVICES = "compose"  # the format of what docker compose printed of several services
+
+
 class Source(Struct, frozen=True):
     """A readable log: its name as the user knows it, and a function that yields its bytes in blocks, once.
 
@@ -111,6 +114,11 @@ class Source(Struct, frozen=True):
     label: str = ""
     dump: "Callable[[Warn], Dump | None] | None" = None
     opens: "Opening | None" = None
+
+    @property
+    def service(self) -> str:
+        """The service of docker compose whose lines these are; empty for any other log."""
+        return self.name.rpartition("!")[2] if self.format == OF_SERVICES else ""
 
     def number_of(self, line: int) -> int:
         """The number of a decoded line in the original file."""

@@ -170,11 +170,13 @@ class JobContext(Struct, frozen=True):
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
     stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df. `plan`:
     what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed. `saved`:
-    the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
-    for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
-    `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
-    a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken. `packages`:
-    the releases of Python packages. `growth`: series of memory that grew to the end of the last attempt, strong ones first.
+    the files of checkpoints and models that the run wrote, the last one at the end. `resumed`: the line that tells that
+    the run went on from such a file. `limits`: what jobs asked the scheduler for and used of it; the text of each is the
+    job's number. `reached`: how far the run had come, as a share of all of it. `elapsed_s`: how long the log of that run
+    tells of it. `node_of`: the one node that the first lines of a log name, by the name of the log. `services`: of docker
+    compose, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken.
+    `packages`: the releases of Python packages. `growth`: series of memory that grew to the end of the last attempt,
+    strong ones first.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -190,10 +192,12 @@ class JobContext(Struct, frozen=True):
     plan: StepPlan | None = None
     activations: tuple[FailedActivation, ...] = ()
     saved: tuple[Habit, ...] = ()
+    resumed: Habit | None = None
     limits: tuple[Habit, ...] = ()
     reached: Habit | None = None
     elapsed_s: float = 0.0
     node_of: Callable[[str], str] = lambda _name: ""
+    services: Mapping[str, str] = MappingProxyType({})
     threads: tuple[ThreadPlace, ...] = ()
     packages: Mapping[str, str] = MappingProxyType({})
     growth: tuple[Observation, ...] = ()

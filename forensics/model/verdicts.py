@@ -124,7 +124,8 @@ class Lane(Struct, frozen=True):
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
     well, with no work behind it. `failed_cell`: of a saved notebook. `starts_alike`: it was started again and again, and came no
-    further. `farewell`: its last line says that its work is done, and no line like it stands before it.
+    further. `farewell`: its last line says that its work is done, and no line like it stands before it. `first_position`: the
+    number of the first line of a lane with trouble that counts steps or epochs, 0 if none does.
     """
 
     source: str
@@ -144,6 +145,7 @@ class Lane(Struct, frozen=True):
     failed_cell: "FailedCell | None" = None
     starts_alike: bool = False
     farewell: bool = False
+    first_position: int = 0
 
 
 class FailedCell(Struct, frozen=True):

@@ -46,10 +46,12 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
     if len(rows) <= BANNER_ROWS:
         return [], []
     banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
-    bars = _bar_restarts(rows, bits) | _timed_commands(rows) | _usages(rows, bits)
-    templates = rows.templates
-    report = _last_report(rows, bits)
-    asked = sorted(i for i in _may_begin(templates, bits, banners, counts).union(bars) if i < report)
+    bars, classes, templates = _timed_commands(rows), set(bits), rows.templates
+    if any(b & TRACEBACK for b in classes):
+        bars |= _bar_restarts(rows, bits) | _usages(rows, bits)
+    may = _may_begin(templates, bits, banners, counts, any(b & START for b in classes)) | bars
+    report = _last_report(rows, bits) if may else 0
+    asked = sorted(i for i in may if i < report)
     if not asked:
         return [], []
     next_counts = _next_known(counts) if banners else counts
@@ -88,20 +90,21 @@ def _last_report(rows: Rows, bits: Sequence[int]) -> int:
 
 
 def _may_begin(
-    templates: Sequence[bytes], bits: Sequence[int], banners: Collection[bytes], counts: Sequence[int | None]
+    templates: Sequence[bytes], bits: Sequence[int], banners: Collection[bytes], counts: Sequence[int | None], with_starts: bool
 ) -> set[int]:
-    """The indices of the rows at which an attempt may begin: few of them, so that only they are looked at one by one."""
+    """The indices of the rows at which an attempt may begin: few of them, so that only they are looked at one by one.
+    `with_starts`: one of the rows says so."""
     found = {i for i, count in enumerate(counts) if count is not None and count <= 1}
     if banners:
         found |= {i for i, template in enumerate(templates) if template in banners}
-    if any(b & START for b in set(bits)):
+    if with_starts:
         found |= {i for i, b in enumerate(bits) if b & START}
     return {i for i in found if i >= BANNER_ROWS}
 
 
 def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
     """The indices of bars that stand at `0/N [00:00` again, behind a traceback that came while a bar counted to the same N."""
-    if len(rows) >= MAX_CLASSIFIED_TEMPLATES or not any(b & TRACEBACK for b in set(bits)):
+    if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return set()
     found: set[int] = set()
     failed: set[int] = set()  # the totals of the bars that a traceback interrupted
@@ -147,6 +150,8 @@ def _banners(rows: Rows, bits: Sequence[int], failures: Collection[int]) -> set[
     """
     templates = rows.templates
     first = [i for i in range(BANNER_ROWS) if b" " in templates[i] and not bits[i] & PROGRESS]
+    if not first:
+        return set()
     sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
     again = {t for t in {templates[i] for i in first} if 1 < templates.count(t) <= MAX_STARTS}
     found = [i for i in first if templates[i] in again and (i in sound or _of_several_processes(rows, templates, i))]

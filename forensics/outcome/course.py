@@ -51,6 +51,10 @@ class Course:
         end = self.starts[later] if later < len(self.starts) else len(self.rows)
         return self._grown_before[max(end, at)] - self._grown_before[at]
 
+    def first_position(self) -> int:
+        """The number of the line with the first position; 0 where none has one."""
+        return next((self.rows.numbers[i] for i, row in enumerate(self.counters) if row), 0)
+
     def last_position(self) -> tuple[Line | None, bool]:
         """The line with the last position of the last attempt, None if there is none or trouble stands behind it; is it the
         end?

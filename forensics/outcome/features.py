@@ -18,13 +18,11 @@ from forensics.database import HEALTHY, Database
 from forensics.database.rates import prior_rate
 from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
 from forensics.outcome.ending_words import EndingModel, ending_rows
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
-from forensics.readers.lanes.line_classes import exit_status
 
 ABSENT = -1.0  # below every real value, so that one split of a tree separates them
 MAX_LINES_AFTER_GOOD_END = 10  # a program that has finished prints only a few more lines
-MAX_LINES_OF_STATUS = 3  # as many last lines are read for an exit status
-STATUS_OF_STOP = (0, 128 + 2, 128 + 15)  # a good end, an interrupt, a request to stop
 Rates = Mapping[str, tuple[float, float]]  # signature -> the two log odds of signature_rates
 OF_TIER = {
     "count": "how many different observations",
@@ -101,8 +99,8 @@ def features(
     for number, name in enumerate(TIER_NAMES):
         found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in own if tiers[id(o)] == number], rates).items()}
     ending_evidence = [o for o in own if tiers[id(o)] < TIER_NAMES.index("hint")]
-    lanes = _of_decisive_sources(lanes, ending_evidence)
-    worst = worst_lane(lanes)
+    lanes = _of_decisive_sources(OwnLanes.of(lanes), ending_evidence)
+    worst = lanes.worst
     found[ENDING] = ending.log_odds(ending_rows(worst))
     for trait in TRAITS:
         shown = own if trait == "worthless_result" else ending_evidence  # its signatures are hints at most
@@ -118,39 +116,22 @@ def features(
     found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
     found["setting.machine"], found["setting.host log beside"] = float(machine), float(host_log)
     found["setting.own lanes"] = log1p(len(lanes))
-    found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes), default=0))
-    found["setting.lines per lane"] = log1p(sum(lane.digest.lines for lane in lanes) / max(1, len(lanes)))
+    found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes.told), default=min(1, len(lanes))))
+    found["setting.lines per lane"] = log1p(sum(d.lines * count for d, count in lanes.digests.items()) / max(1, len(lanes)))
     return [found[name] for name in OUTCOME_FEATURES]
 
 
 def decisive_lane(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> Lane | None:
     """The lane that shows how the subject ended: the worst one of the sources with evidence of an end."""
     own = (o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY)
-    return worst_lane(_of_decisive_sources(lanes, [o for o in own if evidence_tier(o, database) < TIER_NAMES.index("hint")]))
+    ending = [o for o in own if evidence_tier(o, database) < TIER_NAMES.index("hint")]
+    return _of_decisive_sources(OwnLanes.of(lanes), ending).worst
 
 
-def _of_decisive_sources(lanes: Sequence[Lane], ending: Sequence[OwnedObservation]) -> Sequence[Lane]:
+def _of_decisive_sources(lanes: OwnLanes, ending: Sequence[OwnedObservation]) -> OwnLanes:
     """The lanes of the sources with evidence of an end; all lanes where no source has any. Other logs do not show this end."""
-    decisive = {o.observation.source for o in ending} | {lane.source for lane in lanes if _ended_with_failure(lane)}
-    return [lane for lane in lanes if lane.source in decisive] or lanes
-
-
-def _ended_with_failure(lane: Lane) -> bool:
-    """Do its last lines record an exit status that no stop from outside gives?"""
-    return 0 <= lane.digest.bad_end < MAX_LINES_OF_STATUS and exit_status(lane) not in (None, *STATUS_OF_STOP)
-
-
-def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
-    """The lane with the worst end: of several ranks or processes the one to look at."""
-
-    def badness(lane: Lane) -> tuple[bool, bool, bool, float, int]:
-        d, failed = lane.digest, _ended_with_failure(lane)
-        if d.traceback < 0 and d.trouble < 0:  # as nearly all of thousands
-            return not lane.superseded, failed, False, -float(1 << 40), d.lines
-        near = min(x for x in (d.traceback, d.trouble) if x >= 0)
-        return not lane.superseded, failed, near - min(d.again_after_trouble, near) < 50, -float(near), d.lines
-
-    return max(lanes, key=badness, default=None)
+    decisive = lanes.failed_sources.union(o.observation.source for o in ending)
+    return (lanes.in_sources(decisive) if decisive else None) or lanes
 
 
 def _of_tier(found: Sequence[OwnedObservation], rates: Rates) -> Mapping[str, float]:
@@ -192,9 +173,9 @@ def is_silent(owned: Iterable[OwnedObservation], lanes: Sequence[Lane]) -> bool:
     Words are no sign in a kernel's log: drivers print errors all day, and only messages of a known cause show an end.
     """
     observed = [o.observation for o in owned if o.owner != "others" and not o.observation.reads_another]
-    if lanes and all(lane.kind == "kernel" for lane in lanes):
+    if OwnLanes.of(lanes).kinds == {"kernel"}:
         return not any(o.cause not in (None, HEALTHY) for o in observed)
-    troubled = any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
+    troubled = any(digest.trouble_count or digest.traceback_count for digest in OwnLanes.of(lanes).digests)
     return not troubled and all(o.cause == HEALTHY for o in observed)
 
 
@@ -213,18 +194,18 @@ def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
     return dict(zip(HEALTHY_FEATURES, (weight, log1p(last.aftermath.lines_after), log1p(last.aftermath.trouble)), strict=True))
 
 
-def ended_well(lanes: Iterable[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
+def ended_well(lanes: Sequence[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
     """Do the subject's own lanes show a good end? Then an event that only time links to the subject did not end it."""
     good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine" and o.observation.weight != "hint"]
-    good = [lane for lane in lanes if 0 <= lane.digest.good <= MAX_LINES_AFTER_GOOD_END]
+    good = any(0 <= digest.good <= MAX_LINES_AFTER_GOOD_END for digest in OwnLanes.of(lanes).digests)
     later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.later_attempts == 0]
-    return not later and bool(good or any(o.aftermath.lines_after <= MAX_LINES_AFTER_GOOD_END for o in good_ends))
+    return not later and (good or any(o.aftermath.lines_after <= MAX_LINES_AFTER_GOOD_END for o in good_ends))
 
 
-def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
-    good = [lane.digest.good for lane in lanes if lane.digest.good >= 0]
-    progress = [lane.digest.progress for lane in lanes if lane.digest.progress >= 0]
-    traced = sum(1 for lane in lanes if lane.digest.traceback >= 0)
+def _others(lanes: OwnLanes, well: bool) -> Mapping[str, float]:
+    good = [digest.good for digest in lanes.digests if digest.good >= 0]
+    progress = [digest.progress for digest in lanes.digests if digest.progress >= 0]
+    traced = sum(count for digest, count in lanes.digests.items() if digest.traceback >= 0)
     numbers = (
         log1p(min(good)) if good else ABSENT,
         log1p(min(progress)) if progress else ABSENT,

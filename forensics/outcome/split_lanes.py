@@ -3,11 +3,6 @@
     step 0 loss 0.9 / WARNING shard 7: Connection reset, retrying / step 1 loss 0.8 / step 2 loss 0.7
     -> one lane, one attempt; after the observation: 2 lines, both repeat an earlier template, both are progress; handled
 
-A repeated message is split where a further attempt begins between its lines, or a long time passes: each part is an event.
-
-    line 12: KeyError: 'a' / line 40: (a further attempt) / line 52: KeyError: 'a'    count 2  ->  two observations, count 1 each
-    line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: Detected 1 oom-kill event(s)   count 2  ->  two observations, count 1 each
-
 The input is the scanner's sample: all lines of a short log, an even sample of a long one.
 """
 
@@ -16,17 +11,16 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, groupby, islice, pairwise
+from itertools import accumulate, islice
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from forensics.line_formats import parse_prefix
-from forensics.model import Line, Observation, Proof, Scan, Stamp
+from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneDigest, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_alike, starts_of
 from forensics.outcome.course import Course, closing_line, says_farewell
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest, untroubled_digest
+from forensics.outcome.split_observations import split_observation
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
     BAD_END,
@@ -190,6 +184,7 @@ class _LaneRows:
             closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
             farewell=kind == "job" and says_farewell(self.rows, self.bits, next(reversed(self.start_rows()), 0)),
             failed_cell=self.failed_cell(),
+            first_position=self.course.first_position() if self._may_have_failed_at_work() else 0,
             starts_alike=bool(self.classes & TROUBLE) and starts_alike(self.rows, self.bits),
         )
 
@@ -281,7 +276,9 @@ class _LaneRows:
         rows_after = len(self.rows) - at
         start = bisect_left(self.numbers, first)
         repeated = self._repeated_after(at, start, first)
+        head = self._head_of_stack(start)
         near = [
+            *range(max(0, head - NEAR_ROWS_BEFORE), head),
             *range(max(0, start - NEAR_ROWS_BEFORE), min(start + NEAR_ROWS, at)),
             *range(max(start, at - NEAR_ROWS), min(at + NEAR_ROWS, len(self.rows))),
         ]
@@ -301,6 +298,13 @@ class _LaneRows:
             positions=self.course.grown_after(at) if self.progress[at] else 0,
         )
 
+    def _head_of_stack(self, at: int) -> int:
+        """The index of the head of the stack that ends in row `at`; `at` where there is none."""
+        head = at - 1
+        while head > 0 and not self.bits[head] & TRACEBACK and self.rows.raws[head][:1].isspace():
+            head -= 1
+        return head if head >= 0 and self.bits[head] & TRACEBACK else at
+
     @functools.cached_property
     def course(self) -> Course:
         """Its positions, of which an observation and the end ask."""
@@ -308,7 +312,10 @@ class _LaneRows:
 
     def last_position(self) -> tuple[Line | None, bool]:
         """The line with the last position of the last attempt, None if none shows it; is it the end of what it counts?"""
-        return self.course.last_position() if self.classes & PROGRESS and self.classes & TROUBLE else (None, False)
+        return self.course.last_position() if self._may_have_failed_at_work() else (None, False)
+
+    def _may_have_failed_at_work(self) -> bool:
+        return bool(self.classes & PROGRESS and self.classes & TROUBLE)
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:
@@ -428,70 +435,3 @@ def _is_low_severity(observation: Observation) -> bool:
     if lane_key(text.encode("utf-8", "replace")) == KERNEL_LANE:
         return False  # the kernel's level is that of the printing: it tells of a segmentation fault at `info`
     return is_low_severity(text)
-
-
-# Chosen by hand: longer than a checkpoint or an evaluation takes, shorter than the time until the next day's run.
-MIN_PAUSE_S = 7200.0
-
-
-def split_observation(observation: Observation, attempts: Sequence[Attempt]) -> Iterator[Observation]:
-    """`observation`, or its parts, one for each of the `attempts` that shows it, and for each time between long pauses.
-
-    Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
-    """
-    if observation.count == 1:
-        yield observation
-        return
-    begun = [later.first_line for one, later in pairwise(attempts) if one.is_another_start(observation)]
-    starts = sorted({*begun, *_after_pauses(observation)})
-    parts = _parts(observation, starts) if starts else []
-    if len(parts) < 2:
-        yield observation
-        return
-    left = observation.count
-    for i, proofs in enumerate(parts):
-        last = i == len(parts) - 1
-        count = left if last else min(len(proofs), left - 1)
-        left -= count
-        yield _part(observation, proofs, max(1, count), last)
-
-
-def _after_pauses(observation: Observation) -> Iterator[int]:
-    """The lines that were written more than MIN_PAUSE_S after or before the one above them."""
-    latest = observation.stamp
-    for proof in sorted(observation.proofs, key=lambda p: p.line)[1:] if latest else ():
-        stamp = parse_prefix(proof.text).stamp
-        gap = stamp.seconds_after(latest) if stamp and latest and latest.lacks != "date" else None
-        if gap is not None and abs(gap) > MIN_PAUSE_S:
-            yield proof.line
-        latest = stamp or latest
-
-
-def _parts(observation: Observation, starts: Sequence[int]) -> list[tuple[Proof, ...]]:
-    """The lines of each part, the message before the frames that are quoted with it."""
-    quoted = {n for o in observation.occurrences for n in o.quoted}
-    ordered = sorted(observation.proofs, key=lambda p: (bisect_right(starts, p.line), p.line in quoted))
-    return [tuple(own) for _, own in groupby(ordered, key=lambda p: bisect_right(starts, p.line))]
-
-
-def _part(whole: Observation, proofs: tuple[Proof, ...], count: int, last: bool) -> Observation:
-    lines = {p.line for p in proofs}
-    own = tuple(o for o in whole.occurrences if o.line in lines)
-    first, end = proofs[0].line, whole.last_line if last else max(lines)
-    return replace(
-        whole,
-        line=first,
-        last_line=max(first, end),
-        proofs=proofs,
-        fields=own[0].fields if own else whole.fields,
-        count=count,
-        stamp=_stamp_at(whole, first),
-        occurrences=own if len(own) > 1 else (),
-        told_to=whole.told_to if first == whole.line else 0,
-    )
-
-
-def _stamp_at(whole: Observation, line: int) -> Stamp | None:
-    """The stamp of `line`, or of the nearest of the observation's lines above it."""
-    above = sorted((p for p in whole.proofs if whole.line < p.line <= line), key=lambda p: -p.line)
-    return next((stamp for p in above if (stamp := parse_prefix(p.text).stamp)), whole.stamp)

@@ -14,5 +14,6 @@ from forensics.pipeline.analysis import (
     compare_runs,
     database,
     decision_input,
+    names_of_cases,
     place_case,
 )

@@ -1,6 +1,7 @@
 """One case: its sources are placed, the decision is made, and what a report shows is put together."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -55,6 +56,7 @@ from forensics.model import (
     OpenQuestion,
     Proof,
     Report,
+    Scan,
     Source,
     SourceSummary,
     Warning,
@@ -78,7 +80,7 @@ from forensics.pipeline.teardown import ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
 from forensics.sources.programs import is_no_log, is_page
-from forensics.sources.renumber import renumbered_lane
+from forensics.sources.renumber import renumbered_lanes
 from forensics.version import VERSION
 
 MAX_NEW_MESSAGES = 40  # chosen by hand: two screens of what only the bad run says; `compare` has all
@@ -114,11 +116,16 @@ def analyze_paths(
 
 def cases_of(folder: Path) -> list[list[Path]]:
     """The cases in `folder`, each by its paths: its sub-folders, else the files of each run."""
-    found = sorted(p for p in folder.iterdir() if not p.name.startswith("."))
-    if folders := [[p] for p in found if p.is_dir()]:
+    return [[folder / name for name in names] for names in names_of_cases(folder)]
+
+
+def names_of_cases(folder: Path) -> list[list[str]]:
+    """The same, by the names in `folder`."""
+    with os.scandir(folder) as entries:
+        found = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
+    if folders := [[name] for name, is_folder in found if is_folder]:
         return folders
-    runs = files_by_run(p.name for p in found)
-    return [[folder / name for name in names] for names in runs if not all(map(is_no_log, names))]
+    return [names for names in files_by_run(name for name, _ in found) if not all(map(is_no_log, names))]
 
 
 def analyze_folders(
@@ -158,7 +165,7 @@ class PlacedCase(Struct, frozen=True):
     summaries: tuple[SourceSummary, ...]
     asked: Subject
     noted: list[Warning]
-    attempted: dict[str, tuple[AttemptFacts, ...]]
+    attempted: dict[str, Sequence[AttemptFacts]]
     ranks: RankPicture | None
     good: Sequence[Source] = ()
 
@@ -189,11 +196,16 @@ def place_case(
     scans = {r.name: r.scan for r in analyses}
     helpers = [odd.helper for odd in (picture.odd if picture else ()) if odd.helper]
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: (*r.pids, *helpers) for r in analyses}
-    asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
+    first = partial(_first_texts, scans)
+    asked = find_subject(source_table, _lanes(analyses), pids, first, runs, {r.name for r in analyses if r.is_account})
     asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)
+
+
+def _first_texts(scans: Mapping[str, Scan], name: str) -> list[str]:
+    return [line.text for line in scans[name].head]
 
 
 def _unused_files(knowledge: Database) -> Iterator[Warning]:
@@ -268,12 +280,12 @@ def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple
 def _with_last_words(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     name = report.subject.name if report.subject else ""
-    own, missing = [lane for lane in seen.asked.own_lanes() if lane.source == name], advice.questions_of_open_end(around)
+    own, missing = seen.asked.own_lanes.in_sources(frozenset({name})), advice.questions_of_open_end(around)
     closing = next((lane.closing for lane in own if lane.closing), None)
-    alone = len({lane.source for lane in seen.asked.own_lanes()}) == 1  # of several programs the others may go on
+    alone = len(seen.asked.own_lanes.last_begun) == 1  # of several programs the others may go on
     report = undetermined_if_last_is_error(report, last_record(own) if alone else None, missing)
     report = undetermined_if_cut_off(report, progress, closing, title, missing)
-    lanes = seen.asked.own_lanes() if seen.asked.machine else ()
+    lanes = seen.asked.own_lanes if seen.asked.machine else ()
     report = replace(report, causes=with_hardware(report.causes, seen.kept, lanes, knowledge))
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
@@ -373,13 +385,13 @@ def decision_input(incident: Incident, asked: Subject, knowledge: Database) -> D
     """The input of the decision about an incident of the subject."""
     own = assign_owners(incident, asked, knowledge)
     return DecisionInput(
-        own, asked.own_lanes(), asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
+        own, asked.own_lanes, asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
     )
 
 
-def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
+def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, Sequence[Lane]]:
     """The lanes of each source, their lines numbered as in the originals."""
-    return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in analyses}
+    return {r.name: renumbered_lanes(r.lanes, r.scan.source) for r in analyses}
 
 
 def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:

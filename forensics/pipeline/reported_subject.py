@@ -17,7 +17,7 @@ MAX_EARLIER_ATTEMPTS = 20  # the last of them
 
 def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> SubjectSummary:
     """The subject of the verdict, and how it ended. `first`: the finding of the first cause, which may name the job."""
-    entity, lane = asked.entity(), asked.main_lane()
+    entity, lane = asked.entity, asked.own_lanes.largest
     if lane and entity.name == lane.source:
         job = (
             JOB_PATTERN.fullmatch(advice.affected(first.facts))
@@ -25,7 +25,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
             else None
         )
         own = _own_source(decided, asked) or entity.name
-        lane = max((x for x in asked.own_lanes() if x.source == own), key=lambda x: x.digest.lines, default=lane)
+        lane = asked.own_lanes.in_sources(frozenset({own})).largest or lane
         entity = Entity(entity.kind, job["number"] if job else own)
     attempts = len(asked.earlier) + (len(lane.attempts) if lane and not asked.machine else 1)
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
@@ -51,7 +51,7 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
 
     A log that goes on behind its evidence is that of a watcher, if another one ends with its own.
     """
-    first, lane = decided.candidates[0], asked.main_lane()
+    first, lane = decided.candidates[0], asked.own_lanes.largest
     if decided.verdict == "no_crash":
         shown = [source for source, _, _ in reversed(decided.outcome.lines) if source in asked.own]
         return "" if lane is None or lane.source in shown else next(iter(shown), "")
@@ -83,7 +83,7 @@ def earlier_attempts(
 
 def _earlier_run(number: int, run: Subject, decided: Diagnosis, title: str) -> EarlierAttempt | None:
     """An earlier run with its first cause; None if nothing shows that it ended badly."""
-    first, lane = decided.candidates[0], run.main_lane()
+    first, lane = decided.candidates[0], run.own_lanes.largest
     if decided.verdict == "no_crash" or lane is None or not decided.outcome.lines:
         return None
     best = next((o.observation for o in first.owned if o.observation.source in run.own and o.observation.proofs), None)
@@ -100,7 +100,7 @@ def _attempts_of_last_run(
     decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], notebooks: Collection[str]
 ) -> list[EarlierAttempt]:
     """The attempts before the last one in the subject's main lane whose end a line stronger than a hint shows, in order."""
-    lane = asked.main_lane()
+    lane = asked.own_lanes.largest
     if lane is None or asked.machine or (lane.kind == "notebook" and lane.source not in notebooks):
         return []
     titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # attempts that ended well are not listed

@@ -68,7 +68,7 @@ class SourceAnalysis(Struct, frozen=True):
     `pids`: those that its ends name. `line_format`: that of most of its first lines. `records`: how many lines are no
     continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`: what each attempt of the longest of them
     says of itself. `dump`: of a source that is one. `stacks`: those of whole processes. `captured`: what a capture says of the
-    run.
+    run. `is_account`: it is a table with rows of several jobs.
     """
 
     scan: Scan
@@ -78,11 +78,12 @@ class SourceAnalysis(Struct, frozen=True):
     pids: tuple[int, ...]
     line_format: str
     records: int
-    lanes: tuple[Lane, ...] = ()
-    attempted: tuple[AttemptFacts, ...] = ()
+    lanes: Sequence[Lane] = ()
+    attempted: Sequence[AttemptFacts] = ()
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
     captured: CapturedRun | None = None
+    is_account: bool = False
     is_dated: bool = False
     is_disordered: bool = False
     zone: timedelta | None = None
@@ -141,15 +142,15 @@ def stages_of(
     yield
     events = call_or_warn(lambda: readers.read(scanned, knowledge, warn), none, "its records", name, warn)
     yield
-    events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
+    events = call_or_warn(lambda: series.with_events(events, scanned, numbers, knowledge), events, "its series", name, warn)
     yield
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), list[ClockSample](), "its times", name, warn)
     yield
     curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     yield
-    pids = tuple(correlation.program_pids(scanned))
-    line_format = line_formats.recognise(scanned.head)
-    count = _count_records(scanned, line_format)
+    pids, is_account = tuple(correlation.program_pids(scanned)), correlation.is_account(scanned)
+    line_format, count = line_formats.recognise(scanned.head)
+    count = count if scanned.lines <= len(scanned.head) else scanned.lines - scanned.continued
     yield
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
@@ -157,7 +158,7 @@ def stages_of(
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     yield
-    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes)
+    found = SourceAnalysis(scanned, tuple(events), curves, samples, pids, line_format, count, lanes, is_account=is_account)
     return (yield from _with_account(found, warn))
 
 
@@ -177,12 +178,6 @@ def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[At
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[AttemptFacts, ...] = ()
     return call_or_warn(lambda: attempt_facts(scanned, spans), alone, "its attempts", scanned.source.name, warn)
-
-
-def _count_records(scanned: Scan, line_format: str) -> int:
-    """How many lines of a source are no continuations."""
-    whole = scanned.lines <= len(scanned.head)
-    return line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
 
 
 def _stacks(scanned: Scan, warn: Warn) -> tuple[ProcessStacks, ...]:

@@ -1,5 +1,5 @@
-"""Trouble that ends nothing: helper threads behind a good end, exceptions that are ignored, a shell's failing file tools, and the
-logs of containers that were replaced.
+"""Trouble that ends nothing: helper threads behind a good end, exceptions that are ignored, a shell's failing file tools, the
+logs of containers that were replaced, and what is only quoted (readers/lanes/quotations.py).
 
     Training is over, model saved.                    the end, in order
     Exception in thread Thread-2:                     \\
@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
 from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses, is_low_severity
+from forensics.readers.lanes.quotations import quoted_lines
 from forensics.readers.platforms.shell_places import failed_file_tool
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.quoted_source import TRACEBACK_HEAD
@@ -57,7 +58,7 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
     """What failed at the end of `scan` and ended nothing."""
     found = _find_in_program(scan, events, classes)
     sections = (o for o in events if o.kind == REPLACED_CONTAINER)
-    survived = _survived_tools(scan.tail) | {n for o in sections for n in range(o.line, o.last_line + 1)}
+    survived = _survived_tools(scan.tail) | {n for o in sections for n in range(o.line, o.last_line + 1)} | quoted_lines(scan)
     return Teardown(_without_cause(found.events, survived), found.lines | survived) if survived else found
 
 

@@ -11,10 +11,12 @@ from msgspec.structs import replace
 
 from forensics.advice.curves import DrawnCurves, may_be_shown
 from forensics.model import Scan, Source, Warn, Warning
+from forensics.outcome.lane_columns import SentLanes, received_lanes, sent_lanes
 from forensics.pipeline.file_pool import is_forked
-from forensics.pipeline.parked import SentLanes, parked_samples, parked_scans, received_lanes, sent_lanes
+from forensics.pipeline.parked import Packed, parked_samples, parked_scans
 from forensics.pipeline.stages import SourceAnalysis, Stages, Tools, in_turns, stages_of
 from forensics.pipeline.time_shares import TimeShares
+from forensics.readers.settings.attempts import AttemptFacts
 from forensics.sources.later import is_plain
 
 MAX_TOGETHER_BYTES = 256 << 10  # chosen by hand: some fifty files of 5 KB; of files as large as this, each is read by itself
@@ -105,7 +107,9 @@ def _parked(found: SourceAnalysis, scanned: Scan, shown: Container[int]) -> Sour
     source = Source(found.name, _no_blocks, label=found.scan.source.label)
     samples = parked_samples(found.samples, scanned.head)
     curves = tuple(curve for curve in found.curves if id(curve) in shown)
-    return replace(found, scan=replace(scanned, source=source), samples=samples, lanes=(), curves=curves)
+    attempted = Packed(found.attempted, AttemptFacts) if found.attempted else ()
+    scanned = replace(scanned, source=source)
+    return replace(found, scan=scanned, samples=samples, lanes=(), curves=curves, attempted=attempted)
 
 
 def sent(several: Sequence[Small]) -> tuple[list[Small], SentLanes]:

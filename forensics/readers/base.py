@@ -17,7 +17,7 @@ What the readers of the lines around a line of evidence share: how far they look
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -191,7 +191,7 @@ class Block(Struct, frozen=True):
     first: int
     rows: Sequence[bytes]
     shapes: Sequence[bytes]
-    distinct: Collection[bytes]
+    distinct: Mapping[bytes, None]
 
 
 _blocks: Recent[tuple[Block, ...]] = Recent(MAX_KEPT_BYTES)

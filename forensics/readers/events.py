@@ -14,7 +14,7 @@ from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan,
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record, typed_fields
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import Quotes, is_code_of_frame
+from forensics.readers.python.quoted_source import Quotes, begins_in_text, has_quoted_text, is_code_of_frame
 from forensics.readers.words import continued_lines
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -50,16 +50,18 @@ def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ())
 
 
 def _as_printed(hit: Hit, quotes: Quotes, by_value: bool = False) -> Hit | None:
-    """`hit` in the first line that is no source code; None if there is none. `by_value`: code names values, and prints none."""
+    """`hit` in the first line that is neither source code nor a text of a model; None if there is none. Such a text silences
+    records of its line, too. `by_value`: code names values, and prints none."""
     if hit.cause == HEALTHY:
         return hit
     around = hit.region.lines()
     line, matched = Line(hit.line, hit.text), hit.text[slice(*hit.span)]
-    if not (quotes.holds(line, hit.span, around) or (by_value and is_code_of_frame(line, around))):
+    is_text = begins_in_text(line.text, hit.span[0])
+    if not (is_text or quotes.holds(line, hit.span, around) or (by_value and is_code_of_frame(line, around))):
         return hit
-    printed = [x for x in hit.also if not quotes.hold_all(x, [matched.lower()], around)]
+    printed = [x for x in hit.also if not quotes.hold_all(x, [matched.lower()], around) and not has_quoted_text(x.text)]
     if not printed:
-        return None
+        return replace(hit, silenced=True) if is_text else None
     region = Region(hit.source, printed[0].number, printed[0].text)
     count = max(1, hit.count - 1 - (len(hit.also) - len(printed)))
     return replace(hit, line=printed[0].number, region=region, span=(0, 0), count=count, also=tuple(printed[1:]))

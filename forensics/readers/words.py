@@ -111,6 +111,8 @@ def _normalised(token: str) -> str:
 
 
 SENTENCE_OVER_PATTERN = lazy.regex(r"[.!?\"'`)\]}>]\s*\Z")
+# What PostgreSQL and its clients write below a message, with two blanks: each belongs to it, whole sentence or not.
+DETAIL_PATTERN = lazy.regex(r"(?:[^\n]{0,120}[\s:])?(?:DETAIL|HINT|CONTEXT|QUERY|STATEMENT): {2}\S")
 CONTINUATION_PATTERN = lazy.regex(r"\s*[-*\u2022] \S|\s+(?!File \"|at )\S|[a-z(](?![\w.-]*@)|\d+ (?:[!=<>]=|[-+*/x]) ?\d")
 
 
@@ -126,5 +128,7 @@ def continued_lines(line: Line, behind: Sequence[Line]) -> int:
 
 def continues(text: str, following: str) -> bool:
     """Does a message of several lines go on? Its line is no whole sentence, and the next one is no record, frame or sentence."""
+    if DETAIL_PATTERN.match(following):
+        return True
     open_end = text.rstrip().endswith((":", ",", "=", "(", "-")) or not SENTENCE_OVER_PATTERN.search(text)
     return open_end and CONTINUATION_PATTERN.match(following) is not None

@@ -48,6 +48,8 @@ def plain(value: Any, field: str = "") -> Any:
         return value if field in SOURCE_NAMES else printable(value)
     if isinstance(value, datetime):
         return time_text(value)
+    if value is None or isinstance(value, int | float):  # most values; tested here, because a test for Mapping is slow
+        return value
     if isinstance(value, tuple):
         return [plain(v, field) for v in value]
     if isinstance(value, Line | QuotedLine):

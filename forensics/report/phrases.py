@@ -9,7 +9,7 @@ from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
 from forensics.model.answers import LOST_NUMBERS, NO_SIGNATURE
-from forensics.model.logs import NO_ZONE
+from forensics.model.logs import NO_ZONE, OF_SERVICES
 from forensics.model.ranks import OddRank, process_text
 
 VERDICTS = {
@@ -64,8 +64,12 @@ LINE_PREFIXES = lazy.regex(
 # `df = f(x)`, `print(x)`, `with a:`, `import a`; a shell's assignment has no blanks
 PYTHON_STATEMENT = lazy.regex(
     r"(?!.*; do\b)(?:[A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:, [a-z_]\w*)* [-+*/]?= |[A-Za-z_][\w.]*\(|import \w+(?:[;,]|$)"
-    r"|(?:with|for|assert|if not|from) .*[\w)\]:]$)"
+    r"|(?:with|for|assert|if not|from) .*[\w)\]:]$|[\[(@][\w(\[]|[A-Za-z_][\w.]*\[[^\]]+\](?:[.\[]\S*)?$"
+    r"|(?:def|class|return|del|raise) \w|return \{|if [^;]*: |\w+ [+*@] \w)"
 )
+# An option, a directive, a line of a notebook's cell, a line of YAML, JSON or SQL, a setting of a program: nobody types it alone.
+NO_COMMAND = lazy.regex(r"--?[A-Za-z]|[#%!\"]|SET |[\w./-]+: |\w+=[{\[(]|\w+(?:\.\w+)+=")
+COMMENT_BEHIND = "   #"
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
@@ -371,8 +375,12 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
 
 
 def lines_read(source: SourceSummary) -> str:
-    """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file."""
-    return with_noun(source.lines, "line") + (" of output" if source.format == "notebook" else "")
+    """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file; of what
+    docker compose prints those of one service."""
+    service = source.name.rpartition("!")[2] if source.format == OF_SERVICES else ""
+    return with_noun(source.lines, "line") + (
+        " of output" if source.format == "notebook" else f" of {service}" if service else ""
+    )
 
 
 def kind_of_source(source: SourceSummary) -> str:
@@ -381,8 +389,11 @@ def kind_of_source(source: SourceSummary) -> str:
 
 
 def prompt(command: str) -> str:
-    """What stands before a command: `$ ` for a shell, `>>> ` for a statement of Python."""
-    return ">>> " if PYTHON_STATEMENT.match(command) else "$ "
+    """What stands before a command: `$ ` for a shell, `>>> ` for a statement of Python, nothing for what is put into a file or
+    behind a command."""
+    if NO_COMMAND.match(command):
+        return ""
+    return ">>> " if PYTHON_STATEMENT.match(command.partition(COMMENT_BEHIND)[0]) else "$ "
 
 
 def link_text(link: str) -> str:

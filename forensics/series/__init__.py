@@ -20,7 +20,7 @@ from forensics.database import Database
 from forensics.model import Observation, Scan, Trigger
 from forensics.readers.numbers.base import Reading, Series
 from forensics.readers.numbers.gather import TRIGGERS, Numbers, ProgressLines, gather_numbers
-from forensics.series.observations import GROWS_TO_LIMIT, HOST_MEMORY_GROWS, OUTCOMES, RECORD
+from forensics.series.observations import GROWS_TO_LIMIT, HOST_MEMORY_GROWS, NOT_FINITE, OUTCOMES, RECORD
 
 SHOWN_QUANTITIES = ("memory", "loss", "grad_norm", "loss_scale", "step_time", "data_time", "rate", "temperature", "clock")
 GROWTH = "series/growth"
@@ -68,6 +68,16 @@ def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[
     from forensics.series.events import events  # imports half of this package, which a log without numbers does not need
 
     return events(scan, found, knowledge.records[RECORD])
+
+
+def with_events(events: Sequence[Observation], scan: Scan, found: Numbers, knowledge: Database) -> list[Observation]:
+    """`events` of one source and those of its series; those of numbers that were lost and came back have no cause."""
+    every = [*events, *read(scan, knowledge, found)]
+    if all(math.isfinite(value) for one in found.series for value in one.values):
+        return every
+    from forensics.series import regained
+
+    return regained.without_regained(every, found.series, knowledge.records[RECORD][NOT_FINITE].cause)
 
 
 def series_of(scan: Scan) -> tuple[Series, ...]:

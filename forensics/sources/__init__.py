@@ -89,20 +89,19 @@ def _found(paths: list[Path], warn: Warn, within: Path | None, noted: list[Warni
     for top in paths:
         files = [*walk_files(top, warn, around)]
         waits = noted is not None and len(files) >= MIN_LATER_FILES
-        sets = Counter(base_of_set(str(path)) for path, _ in files) if waits else Counter()
-        for path, inside in files:
+        sets = Counter(base_of_set(path) for path, _, _ in files) if waits else Counter()
+        for path, inside, status in files:
+            key = (status.st_dev, status.st_ino)
+            if key in seen:  # given twice, or reached by two links
+                continue
+            seen.add(key)
+            if noted is not None and waits and may_wait(path, status, sets):
+                yield LaterFile(path, inside, pool, len(noted), given).source(status)
+                continue
             try:
-                status = path.stat()
-                key = (status.st_dev, status.st_ino)
-                if key in seen:  # given twice, or reached by two links
-                    continue
-                seen.add(key)
-                if noted is not None and waits and may_wait(str(path), status, sets):
-                    yield LaterFile(str(path), inside, pool, len(noted), given).source(status)
-                    continue
-                blob = file_blob(path, inside, pool)
+                blob = file_blob(Path(path), inside, pool)
             except OSError as error:
-                warn(Warning(warning_kind(error, "unreadable"), error_text(error), str(path)))
+                warn(Warning(warning_kind(error, "unreadable"), error_text(error), path))
                 continue
             for source in open_blob(blob, warn):
                 names[source.name] = names.get(source.name, 0) + 1

@@ -104,7 +104,7 @@ def check_inside(place: str, top: str | None) -> None:
         raise OutsideError("outside of the folders that may be read")
 
 
-def looked_at(path: Path) -> tuple[str, os.stat_result]:
+def looked_at(path: Path | str) -> tuple[str, os.stat_result]:
     """The real path and the status of what is at `path`, which is not opened for reading. Raises OSError if there is nothing."""
     looked = os.open(path, os.O_RDONLY | LOOK_FLAGS)
     try:
@@ -113,7 +113,7 @@ def looked_at(path: Path) -> tuple[str, os.stat_result]:
         os.close(looked)
 
 
-def open_folder(path: Path, top: str | None = None) -> tuple[str, list[Entry]]:
+def open_folder(path: Path | str, top: str | None = None) -> tuple[str, list[Entry]]:
     """The real path of a folder and what is in it; raises OutsideError where it is not in `top`, OSError if it cannot be read."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
@@ -129,7 +129,7 @@ def _inside(place: str, top: str) -> bool:
     return place == top or place.startswith(top.rstrip("/") + "/")
 
 
-def _real_path(handle: int, path: Path) -> str:
+def _real_path(handle: int, path: Path | str) -> str:
     """The path of an open file without links."""
     try:
         return os.readlink(f"/proc/self/fd/{handle}")

@@ -3,6 +3,8 @@
 a Docker json-file: line 3 of what was decoded stood in line 2 of container.log
 """
 
+from collections.abc import Callable, Sequence
+
 from msgspec.structs import replace
 
 from forensics.model import Line, Observation, Proof, Source
@@ -10,11 +12,13 @@ from forensics.model.fields import Occurrence
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 
 
-def renumbered_lane(lane: Lane, source: Source) -> Lane:
-    """`lane` with every line number as it is in the original of `source`; of two on one line there, the later one counts."""
-    origin = source.origin
-    if origin is None:
-        return lane
+def renumbered_lanes(lanes: Sequence[Lane], source: Source) -> Sequence[Lane]:
+    """`lanes` with every line number as it is in the original of `source`."""
+    return lanes if source.origin is None else tuple([_renumbered_lane(lane, source.origin) for lane in lanes])
+
+
+def _renumbered_lane(lane: Lane, origin: Callable[[int], int]) -> Lane:
+    """`lane` with every line number as in the original; of two on one line there, the later one counts."""
 
     def place(given: Aftermath) -> Aftermath:
         repeated, good, handled = (origin(x) if x else 0 for x in (given.repeated_line, given.good_line, given.handled_line))

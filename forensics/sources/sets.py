@@ -17,7 +17,9 @@ from forensics.sources.turning import Moment, line_time
 
 PACKED_SUFFIX_PATTERN = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
 ROTATION_SUFFIX_PATTERN = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
+LAST_OF_MEMBERS = frozenset("0123456789z2tZ")  # one of these ends each name that the two patterns above find something in
 LOG_END_PATTERN = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
+PSTORE_MARK = "dmesg-"
 PSTORE_NAME_PATTERN = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
 PSTORE_FILE_PATTERN = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 PROBED_LINES = 200  # chosen by hand: how many first lines of a log are searched for a time; a banner is seldom longer
@@ -41,8 +43,10 @@ def order_rotated(found: Iterable[Source]) -> list[Source]:
 
 def base_of_set(name: str) -> str:
     """The name that all members of a set share; the name itself if it is not that of a member."""
-    if PSTORE_NAME_PATTERN.search(name):
+    if PSTORE_MARK in name and PSTORE_NAME_PATTERN.search(name):
         return re.sub(r"-\d+[^/]*$", "", name)
+    if name[-1:] not in LAST_OF_MEMBERS:
+        return name
     return ROTATION_SUFFIX_PATTERN.sub("", PACKED_SUFFIX_PATTERN.sub("", name))
 
 

@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
@@ -28,32 +29,43 @@ MAX_NAMED_REFUSALS = 5  # chosen by hand: files that were not read for the same 
 Rank = tuple[bool, bool, float]  # holds something, has the name of a log, time of the last change
 
 
-def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[tuple[Path, str | None]]:
-    """The regular files at or below `top`, each with the real path of the folder that it must be in: that of `top`, or `within`
-    where `top` is the file. Links to folders and links that lead out are not followed, pipes and devices are not opened."""
+class FoundFile(NamedTuple):
+    """A regular file. `inside`: the real path of the folder that it must be in."""
+
+    path: str
+    inside: str | None
+    status: os.stat_result
+
+
+def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[FoundFile]:
+    """The regular files at or below `top`, each with its status, and with the real path of the folder that it must be in: that of
+    `top`, or `within` where `top` is the file. Links to folders and links that lead out are not followed, pipes and devices are
+    not opened."""
     if not top.is_dir():
-        if _told(top, within, warn):
-            yield top, within
+        if status := _told(top, within, warn):
+            yield FoundFile(str(top), within, status)
         return
     most = limits.current.files
-    kept: list[tuple[Rank, int, str]] = []  # a heap, the lowest rank first; (rank, negative place in order, path)
+    # A heap, the lowest rank first: rank, negative place in order, path, status.
+    kept: list[tuple[Rank, int, str, os.stat_result]] = []
     seen, left = 0, ""
     try:
         inside = open_folder(top, within)[0]
     except OSError as error:
         warn(_unreadable(error, top))
         return
-    for rank, path in _below(top, inside, warn):
+    for path, status in _below(top, inside, warn):
+        rank = _rank(path, status)
         seen += 1
         if seen > most * MAX_NAMES_PER_FILE:
             break
         if len(kept) < most:
-            heapq.heappush(kept, (rank, -seen, path))
+            heapq.heappush(kept, (rank, -seen, path, status))
         else:
-            left = heapq.heappushpop(kept, (rank, -seen, path))[2]
+            left = heapq.heappushpop(kept, (rank, -seen, path, status))[2]
     if left:
         warn(Warning("limit", _left_out_message(seen, most, os.path.relpath(left, top)), str(top)))
-    yield from ((Path(path), inside) for _, _, path in sorted(kept, key=lambda k: -k[1]))
+    yield from (FoundFile(path, inside, status) for _, _, path, status in sorted(kept, key=lambda k: -k[1]))
 
 
 def _left_out_message(seen: int, most: int, left: str) -> str:
@@ -66,10 +78,10 @@ def _left_out_message(seen: int, most: int, left: str) -> str:
     )
 
 
-def _below(top: Path, inside: str, warn: Warn) -> Iterator[tuple[Rank, str]]:
-    """The regular files below `top`, in order of name, the files of a folder before its folders."""
+def _below(top: Path, inside: str, warn: Warn) -> Iterator[tuple[str, os.stat_result]]:
+    """The regular files below `top` with their status, in order of name, the files of a folder before its folders."""
     refused: Counter[str] = Counter()
-    waiting = [top]
+    waiting = [str(top)]
     while waiting:
         folder = waiting.pop()
         try:
@@ -79,30 +91,35 @@ def _below(top: Path, inside: str, warn: Warn) -> Iterator[tuple[Rank, str]]:
             continue
         entries = sorted(found)
         inner = [e.name for e in entries if e.is_folder and e.name not in SKIPPED_FOLDERS]
-        waiting += [folder / name for name in reversed(inner)]
+        waiting += [os.path.join(folder, name) for name in reversed(inner)]
         for entry in entries:
             if entry.name in SKIPPED_FILES or entry.is_folder:
                 continue
-            path = folder / entry.name
+            path = os.path.join(folder, entry.name)
             try:
-                rank = _rank(path, inside, None if entry.is_link else f"{place}/{entry.name}")
+                status = _status(path, inside, None if entry.is_link else f"{place}/{entry.name}")
             except IsADirectoryError:
                 continue
             except RefusedError as error:
                 refused[str(error)] += 1
                 if refused[str(error)] <= MAX_NAMED_REFUSALS:
-                    warn(Warning(error.kind, str(error), str(path)))
+                    warn(Warning(error.kind, str(error), path))
             except OSError as error:
                 warn(_unreadable(error, path))
             else:
-                yield rank, str(path)
+                yield path, status
     for message, count in refused.items():
         if count > MAX_NAMED_REFUSALS:
             warn(Warning(RefusedError.kind, f"{count - MAX_NAMED_REFUSALS:,} more: {message}", str(top)))
 
 
-def _rank(path: Path, inside: str | None, place: str | None = None) -> Rank:
-    """The rank of a file among those to read. `place`: its real path, if that is known.
+def _rank(path: str, status: os.stat_result) -> Rank:
+    """The rank of a file among those to read."""
+    return status.st_size > 0, bool(LOG_NAME_PATTERN.search(os.path.basename(path))), status.st_mtime
+
+
+def _status(path: str, inside: str | None, place: str | None = None) -> os.stat_result:
+    """The status of a file that may be read. `place`: its real path, if that is known.
 
     Raises RefusedError for one that may not be read, IsADirectoryError for a link to a folder, OSError if it cannot be looked at.
     """
@@ -110,22 +127,21 @@ def _rank(path: Path, inside: str | None, place: str | None = None) -> Rank:
         place, status = looked_at(path)
         check_inside(place, inside)
     else:
-        status = path.stat()
+        status = os.stat(path)
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError
     check_kind(status, place)
-    return status.st_size > 0, bool(LOG_NAME_PATTERN.search(path.name)), status.st_mtime
+    return status
 
 
-def _told(path: Path, inside: str | None, warn: Warn) -> bool:
-    """May this file be read? If not, a warning says why."""
+def _told(path: Path, inside: str | None, warn: Warn) -> os.stat_result | None:
+    """The status of a file that may be read; None, and a warning that says why, for others."""
     try:
-        _rank(path, inside)
+        return _status(str(path), inside)
     except OSError as error:
         warn(_unreadable(error, path))
-        return False
-    return True
+        return None
 
 
-def _unreadable(error: OSError, path: Path) -> Warning:
+def _unreadable(error: OSError, path: Path | str) -> Warning:
     return Warning(warning_kind(error, "unreadable"), error_text(error), str(path))

@@ -116,3 +116,34 @@ def test_a_command_for_a_pod_names_the_pod_and_its_namespace() -> None:
     assert fill_command("kubectl top pod {pod}", facts) == "kubectl -n research top pod fit-worker-0"
     assert fill_command("kubectl describe node NODE", facts) == "kubectl describe node NODE"
     assert fill_command("kubectl describe pod POD", {}) == "kubectl describe pod POD"
+
+
+@pytest.mark.parametrize(
+    ("resumes", "saves", "saved"),
+    [
+        ("resuming from ckpt/epoch_11.pt", "saved ckpt/epoch_12.pt", "ckpt/epoch_12.pt"),
+        ("Resuming training from out/checkpoint-400", "Saving model checkpoint to out/checkpoint-420", "out/checkpoint-420"),
+        ("Restored all states from the checkpoint at runs/7/last.ckpt", "saved runs/7/last.ckpt", "runs/7/last.ckpt"),
+    ],
+)
+def test_a_run_that_resumes_is_only_started_again(tmp_path: Path, resumes: str, saves: str, saved: str) -> None:
+    found = first(tmp_path, f"Job 4712 on gpu-05, started Fri Nov 27 11:00:00 CET 2026\n{resumes}\n{EPOCHS}{saves}\n{LIMIT}\n")
+    remedy = found.remediations[0]
+    assert remedy.action.startswith("Start the same job again")
+    assert saved in remedy.action and "slurm-4712.out:2" in remedy.action
+    told = " ".join(a.action for a in found.remediations)
+    assert "Save the state" not in told  # it does
+    assert "times as long" not in told  # the pace since the first epoch is not that of this run
+
+
+def test_what_is_loaded_behind_the_last_save_is_no_sign_of_a_run_that_resumes(tmp_path: Path) -> None:
+    tested = "Restoring states from the checkpoint path at runs/7/best.ckpt"
+    found = first(tmp_path, f"{EPOCHS}saved runs/7/best.ckpt\n{tested}\n{LIMIT}\n")
+    assert found.remediations[0].action.startswith("Start again from runs/7/best.ckpt")
+
+
+def test_a_longer_limit_is_one_beside_the_limit_that_was_reached(tmp_path: Path) -> None:
+    (tmp_path / "sacct.txt").write_text("JobID|State|Timelimit|Elapsed\n4712|TIMEOUT|01:00:00|01:00:08\n")
+    (tmp_path / "slurm-4712.out").write_text(f"step 1 loss 2.31\nstep 2 loss 1.71\n{LIMIT}\n")
+    told = [c for a in analyze(tmp_path, workers=1).causes[0].remediations for c in a.commands]
+    assert "sbatch --time=02:00:00 JOB_SCRIPT" in told

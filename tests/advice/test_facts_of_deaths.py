@@ -171,3 +171,18 @@ def test_an_earlier_kill_in_the_group_of_the_job_is_not_its_own_by_the_group(ana
     assert found.causes[0].facts["pid"] == 10669
     assert all(p.line > 5 for p in found.causes[0].evidence if p.source == "kern.log")
     assert 5 in {n.line for n in found.notices if n.owner == "others"}
+
+
+def test_who_sent_a_signal_is_told_where_a_capture_names_it(analyze: Callable[..., Report]) -> None:
+    mark = "[2026-12-01T04:46:00.705909+00:00] forensics run: "
+    log = (
+        f"{mark}signal 15 (SIGTERM) was sent to pid 31446 (python) by pid 31439 (guard.sh): sh /opt/guard.sh\n"
+        f"{mark}the command, pid 31446 (python), was ended by signal 15 (SIGTERM) after 1.9 s\n"
+    )
+    first = analyze(job_log=log).causes[0]
+    assert first.id == "stopped.user"
+    assert first.summary == (
+        "guard.sh (pid 31439) sent SIGTERM to python (pid 31446). What sent it was started as `sh /opt/guard.sh`."
+    )
+    assert sum(a.action.startswith("If this was you") for a in first.remediations) == 1
+    assert any("31439" in a.action for a in first.remediations)

@@ -23,6 +23,7 @@ CONTEXT = {
     "nodes_named",
     "runtime_says",
     "probe_says",
+    "service",
     "job",
 }
 

@@ -161,7 +161,8 @@ def test_a_notebook_shows_it_and_nothing_of_a_log_acts(text: str) -> None:
 
 
 def shell(**given: Any) -> Any:
-    found = SimpleNamespace(magics={}, **given)
+    found = SimpleNamespace(magics={}, heard={}, input_transformers_cleanup=[], **given)
+    found.events = SimpleNamespace(register=lambda event, hear: found.heard.update({event: hear}))
     found.register_magic_function = lambda function, _kind, name: found.magics.update({name: function})
     return found
 
@@ -235,7 +236,7 @@ def test_why_tells_of_the_last_death_of_this_notebook(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("JPY_SESSION_NAME", "/work/train.ipynb")
-    notebook = shell(kernel=None)
+    notebook = shell()
     forensics.load_ipython_extension(notebook)
     assert notebook.magics["why"]("") is None
     assert capsys.readouterr().err.startswith("forensics: /work/train.ipynb: no captured death")
@@ -244,11 +245,18 @@ def test_why_tells_of_the_last_death_of_this_notebook(
     assert notebook.magics["why"]("") is None
     assert capsys.readouterr().err.startswith("forensics: no captured death; %%guard")
     monkeypatch.setenv("JPY_SESSION_NAME", "/work/train.ipynb")
-    result = SimpleNamespace(error_before_exec=None, error_in_exec=ZeroDivisionError("division by zero"))
-    notebook.run_cell = lambda cell: result
-    assert notebook.magics["guard"]("", "1 / 0") is not None
+
+    def guarded(error: Exception | None) -> str:
+        """What is shown of a guarded cell that ends by `error`."""
+        result = SimpleNamespace(info=object(), error_in_exec=error)
+        notebook.heard["pre_run_cell"](result.info)
+        notebook.magics["guard"]("", "\n")
+        notebook.heard["post_run_cell"](result)
+        return capsys.readouterr().out
+
+    assert "ZeroDivisionError" in guarded(ZeroDivisionError("division by zero"))
     (bundle,) = (tmp_path / "forensics").iterdir()
     assert "ZeroDivisionError: division by zero" in (bundle / "job.log").read_text()
     assert notebook.magics["why"]("").case == bundle.name
-    result.error_in_exec = None
-    assert notebook.magics["guard"]("", "1") is None
+    capsys.readouterr()
+    assert guarded(None) == ""

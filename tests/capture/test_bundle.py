@@ -193,6 +193,39 @@ def test_a_full_disk_ends_the_log_and_not_the_job(tmp_path: Path) -> None:
     assert log.bytes == 40_001 * 5
 
 
+@pytest.mark.parametrize("lines", [10, 60_000])
+def test_a_log_whose_disk_was_full_a_while_ago_has_the_last_lines(lines: int, tmp_path: Path) -> None:
+    log = JobLog(str(tmp_path), 16 << 20)
+    log.add("stdout", b"".join(b"step %06d\n" % i for i in range(lines)))
+    log._give_up(OSError(28, "No space left on device"))
+    log.add("stdout", b"".join(b"step %06d\n" % i for i in range(lines, 2 * lines)) + b"the last words")
+    log.close(["the end"])
+    text = (tmp_path / "job.log").read_text()
+    steps = [line for line in text.splitlines() if line.startswith("step ") and len(line) == len("step 000000")]
+    assert steps == sorted(set(steps)) and not log.lacks_end
+    assert text.endswith(f"step {2 * lines - 1:06}\nthe last words\nthe end\n")
+    assert lines > 10 or len(steps) == 20
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("spoil", ["rm -rf", "ls"])
+def test_a_bundle_that_cannot_be_completed_is_not_promised_and_the_end_is_told(spoil: str, tmp_path: Path) -> None:
+    bundle, spare = tmp_path / "b", tmp_path / "spare"
+    spare.mkdir()
+    bundle.mkdir()
+    (bundle / "job.log").symlink_to("/dev/full")
+    script = f"echo RuntimeError: CUDA out of memory; {spoil} {bundle}; exit 3"
+    options = Options(command=["/bin/sh", "-c", script], folder=str(bundle))
+    command = [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()]
+    environment = os.environ | {"TMPDIR": str(spare)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    (kept,) = spare.iterdir()
+    assert done.returncode == 3
+    assert "gpu_memory.capacity" in done.stderr and f"captured in {kept}\n" in done.stderr
+    assert f"captured in {bundle}\n" not in done.stderr and not bundle.exists()
+    assert json.loads((kept / "run.json").read_text())["status"]["exit_code"] == 3
+
+
 def test_what_a_slow_disk_cannot_take_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MAX_WAITING_BYTES", 10), ("MAX_DISK_WAIT_S", 0.01), ("WAKE_BYTES", 1)):
         monkeypatch.setattr(joblog, name, value)
@@ -261,6 +294,32 @@ def test_a_second_run_in_a_folder_tells_nothing_of_the_first(tmp_path: Path) -> 
     assert "second" in log and "first" not in log
     assert len((tmp_path / "b" / "exits.jsonl").read_text().splitlines()) == 1
     assert (tmp_path / "b" / "notes.txt").exists()
+
+
+def test_of_several_that_begin_at_once_in_one_folder_one_is_captured(tmp_path: Path) -> None:
+    started = []
+    for status in (3, 4, 5, 6):
+        script = f"echo job {status}; sleep 2; exit {status}"
+        options = Options(command=["/bin/sh", "-c", script], folder=str(tmp_path / "b"), report=False)
+        command = [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    told = [process.communicate() for process in started]
+    assert [(p.returncode, out) for p, (out, _) in zip(started, told, strict=True)] == [(n, f"job {n}\n") for n in (3, 4, 5, 6)]
+    refused = ["a run that is still going is captured there" in said for _, said in told]
+    assert sorted(refused) == [False, True, True, True]
+    log = (tmp_path / "b" / "job.log").read_text()
+    assert [f"job {n}\n" in log for n in (3, 4, 5, 6)] == [not was for was in refused]
+
+
+def test_a_folder_is_free_again_when_its_run_has_ended(tmp_path: Path) -> None:
+    for status in (0, 0, 3, 3):
+        script = f"sleep 300 >/dev/null 2>&1 & echo pid $!; exit {status}"  # what is left behind holds no folder
+        options = Options(command=["/bin/sh", "-c", script], folder=str(tmp_path / "b"), report=False, keep="always")
+        command = [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        os.kill(int(done.stdout.split()[1]), 9)
+        assert (done.returncode, "nothing is captured" in done.stderr) == (status, False)
+        assert (tmp_path / "b" / "job.log").read_text().startswith(done.stdout)
 
 
 def test_two_runs_at_once_are_not_mixed_in_one_folder(tmp_path: Path) -> None:

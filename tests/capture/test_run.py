@@ -141,3 +141,11 @@ def test_a_job_that_fills_its_limit_of_processes_is_captured_to_its_end(few_proc
     assert b"BlockingIOError" in done.stderr
     assert told(tmp_path / "b")["complete"] is True
     assert "ended with exit status 1" in (tmp_path / "b" / "job.log").read_text().splitlines()[-1]
+
+
+@pytest.mark.parametrize("files", [8, 10, 12])
+def test_a_quiet_run_that_cannot_be_captured_says_nothing(files: int) -> None:
+    options = Options(command=["/bin/sh", "-c", "exit 4"], quiet=True).to_json()
+    few_files = f"ulimit -n {files}; exec {sys.executable} -P -m forensics.capture run '{options}'"
+    done = subprocess.run(["/bin/sh", "-c", few_files], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (4, b"")

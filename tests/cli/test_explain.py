@@ -81,7 +81,13 @@ def test_what_is_not_known_exits_with_1_and_offers_what_looks_alike() -> None:
     assert forensics("explain", "xid 9999").returncode == 1
 
 
-@pytest.mark.parametrize("args", [["-f", "yaml", "xid 79"], [""], []])
+def test_a_status_that_no_posix_system_gives_is_told_as_one_of_windows() -> None:
+    for status in (300, 999):
+        assert "only Windows has" in told(f"exit {status}")
+    assert "Windows" not in told("exit 42")
+
+
+@pytest.mark.parametrize("args", [["-f", "yaml", "xid 79"], ["--nosuch", "words"], ["-x"], [""], []])
 def test_wrong_usage_is_exit_2(args: list[str]) -> None:
     done = forensics("explain", *args)
     assert done.returncode == 2

@@ -1,6 +1,7 @@
 """A process of its own does what the command line does in this one: the same words, bytes for bytes, and the same exit status."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -38,3 +39,16 @@ def test_a_process_says_the_same_and_ends_with_the_same_status(args: tuple[str, 
     here = forensics(*args, stdin=LATIN + SHAPE, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (here.returncode, here.stdout, here.stderr)
     assert done.returncode == status
+
+
+EARLY = """
+import importlib, os, signal, training_forensics
+importlib.import_module = lambda name: os.kill(os.getpid(), signal.SIGINT)  # the key comes while the first modules are loaded
+training_forensics.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
+def test_an_interrupt_before_the_command_line_stands_ends_without_a_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, cwd=Path(__file__).parents[2], check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided, indented, shapes_of, zeroed
+from forensics.core.shapes import MAX_SHAPE_CHARS, ShapeTest, asks_digits, by_shape, divided, indented, shapes_of, zeroed
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -46,6 +46,15 @@ def test_what_was_divided_last_is_not_divided_again() -> None:
     assert [*distinct] == [b"step 00", b""]
     assert divided(data).rows is rows
     assert divided(bytes(bytearray(data))).rows is not rows
+
+
+def test_the_shapes_for_which_a_test_holds() -> None:
+    asked: list[bytes] = []
+    test = ShapeTest(lambda shape: bool(asked.append(shape)) or b"loss" in shape)
+    first, second = dict.fromkeys([b"loss 0", b"step 0"]), dict.fromkeys([b"step 0", b"x" * (MAX_SHAPE_CHARS + 1) + b"loss"])
+    assert test.among(first) == {b"loss 0"} and test.among(first) == {b"loss 0"}
+    assert test.among(second) == {*second} - {b"step 0"} and test.among({}) == set()
+    assert sorted(asked[:2]) == [*first] and len(asked) == 3
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -47,7 +47,7 @@ def test_a_log_of_a_program_is_its_own(knowledge: Database) -> None:
     assert found
     assert {(o.owner, o.link) for o in found} == {("mine", "its own log")}
     assert not about.machine
-    assert str(about.entity()) == "job train.log"
+    assert str(about.entity) == "job train.log"
 
 
 def test_a_hosts_log_alone_is_about_the_machine(knowledge: Database) -> None:
@@ -83,7 +83,7 @@ def test_pids_of_another_size_show_nothing(knowledge: Database) -> None:
 def test_the_job_in_a_files_name_owns_the_group_of_that_job(knowledge: Database, job: int, whose: str) -> None:
     texts = {"dmesg.txt": killed(4711, "03:39:41", f"/slurm/uid_1000/job_{job}/step_0"), "slurm-127.out": steps()}
     found, about = asked(knowledge, **texts)
-    assert str(about.entity()) == "job 127"
+    assert str(about.entity) == "job 127"
     assert {w for w, link in of_kernel(found) if str(job) in link} == {whose}
 
 
@@ -166,7 +166,7 @@ def test_a_notebook_is_asked_about_as_such(knowledge: Database, tmp_path: Path) 
         ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
     )
     given = sources.open_paths([tmp_path / "out.ipynb"], lambda _warning: None)
-    assert pipeline.place_case(given, knowledge).asked.entity().kind == "notebook"
+    assert pipeline.place_case(given, knowledge).asked.entity.kind == "notebook"
 
 
 def observed(cause: str, source: str, line: int = 1, **fields: object) -> Observation:
@@ -255,22 +255,22 @@ def test_a_machine_speaks_through_its_kernel_or_else_through_its_longest_lane() 
     )
     names = frozenset({"a file without lines", "syslog"})
     about = Subject(names, {}, {}, frozenset(), True, {"syslog": (short, long, kernel)})
-    assert about.own_lanes() == [kernel]
-    assert replace(about, lanes={"syslog": (short, long)}).own_lanes() == [long]
-    assert about.entity() == Entity("machine", "")
+    assert about.own_lanes[:] == (kernel,)
+    assert replace(about, lanes={"syslog": (short, long)}).own_lanes[:] == (long,)
+    assert about.entity == Entity("machine", "")
 
 
 def test_a_jobs_files_speak_through_its_programs_or_else_through_all_their_lanes() -> None:
     job, service = lane("job"), lane("service")
     about = Subject(frozenset({"a.log"}), {}, {}, frozenset(), False, {"a.log": (service, job), "syslog": (lane("kernel"),)})
-    assert about.own_lanes() == [job]
-    assert replace(about, lanes={"a.log": (service,)}).own_lanes() == [service]
+    assert about.own_lanes[:] == (job,)
+    assert replace(about, lanes={"a.log": (service,)}).own_lanes[:] == (service,)
 
 
 def test_a_job_of_several_numbers_is_named_by_them() -> None:
     about = Subject(frozenset({"slurm-11.out", "slurm-12.out"}), {}, {}, frozenset(), False)
-    assert about.entity() == Entity("job", "11 and 12")
-    assert replace(about, own=frozenset({"train.log"})).entity() == Entity("job", ""), "no line of it is known"
+    assert about.entity == Entity("job", "11 and 12")
+    assert replace(about, own=frozenset({"train.log"})).entity == Entity("job", ""), "no line of it is known"
 
 
 def test_of_two_deaths_the_one_that_no_pid_ties_to_the_job_is_somebody_elses(knowledge: Database) -> None:

@@ -27,7 +27,7 @@ NCCL = (
     ("log", "cause", "first", "absent"),
     [
         (KERNEL_OOM, "host_memory.oom_cgroup", "Ask for more memory than the 400 MiB", "sharded"),
-        (SEGFAULT.format("libc.so.6"), "process.segfault", "Update or reinstall the native library", "brings libc"),
+        (SEGFAULT.format("libc.so.6"), "process.segfault", "Run it once more with faulthandler on", "libc.so.6, in which"),
         (GLOO, "distributed.timeout", "Find the rank that stayed away", "nccl"),
         (
             "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 80.5 GiB for an array with shape (60000, 60000, 3) and data type float64",
@@ -63,7 +63,7 @@ def test_the_first_remedy_fits_and_what_is_ruled_out_is_absent(
 
 def test_what_is_left_out_there_is_given_where_it_fits(tmp_path: Path) -> None:
     for name, log, told in (
-        ("library", SEGFAULT.format("libfoo.so.3"), "brings libfoo.so.3"),
+        ("library", SEGFAULT.format("libfoo.so.3"), "libfoo.so.3, in which it crashed"),
         ("nccl", f"gpu-04:211:240 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n{NCCL}", "nccl-tests"),
         ("windows", "OSError: [WinError 1455] The paging file is too small for this operation to complete.", "On Windows"),
     ):

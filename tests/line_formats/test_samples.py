@@ -98,20 +98,20 @@ def test_a_time_that_cannot_be_is_no_stamp(line: str) -> None:
 
 def test_a_source_is_recognised_by_most_of_its_lines() -> None:
     kernel = [Line(i, f"[{i:5d}.000000] text {i}") for i in range(9)]
-    assert recognise([*kernel, Line(10, "free text")]) == "dmesg"
-    assert recognise([Line(i, "free text") for i in range(30)]) == "plain"
+    assert recognise([*kernel, Line(10, "free text")]) == ("dmesg", len(kernel))
+    assert recognise([Line(i, "free text") for i in range(30)]) == ("plain", 30)
 
 
 def test_some_lines_of_a_kernel_do_not_make_a_host_of_a_programs_log() -> None:
     kernel = [Line(i, f"[{i}.000000] usb 1-1: new device") for i in range(9)]
-    assert recognise([*kernel, *(Line(10 + i, f"step {i}") for i in range(20))]) == "plain"
-    assert recognise([*kernel, *(Line(10 + i, f"2025-01-05 10:11:{i:02d},000 INFO step {i}") for i in range(8))]) == "dmesg"
+    assert recognise([*kernel, *(Line(10 + i, f"step {i}") for i in range(20))])[0] == "plain"
+    assert recognise([*kernel, *(Line(10 + i, f"2025-01-05 10:11:{i:02d},000 INFO step {i}") for i in range(8))])[0] == "dmesg"
     indented = [Line(10 + i, f"        #{i} 0x7f8668a9890c in raise (libc.so.6 + 0x9890c)") for i in range(60)]
-    assert recognise([*kernel, *indented]) == "dmesg"
+    assert recognise([*kernel, *indented])[0] == "dmesg"
 
 
 def test_an_empty_log_has_no_format() -> None:
-    assert recognise([]) == "plain"
+    assert recognise([]) == ("plain", 0)
 
 
 @given(st.text(max_size=200))

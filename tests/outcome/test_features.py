@@ -11,7 +11,8 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Weight
 from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneKind, OwnedObservation, Owner
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
-from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_silent, is_terminal_by_nature, worst_lane
+from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_silent, is_terminal_by_nature
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier
 from tests.decision.made import DIGEST, lane, seen
 from tests.outcome.made import lanes_of, seen_at
@@ -118,7 +119,7 @@ def test_a_kill_for_memory_by_the_kernel_is_an_end(
 
 def test_the_worst_of_two_lanes_ends_with_trouble_in_its_last_line() -> None:
     last, earlier = (replace(lane(), digest=replace(DIGEST, trouble=n, trouble_count=1)) for n in (0, 5))
-    assert worst_lane([earlier, last]) is last
+    assert OwnLanes.of([earlier, last]).worst is last
 
 
 def test_given_rates_replace_those_of_the_database(knowledge: Database) -> None:
@@ -133,8 +134,8 @@ def test_given_rates_replace_those_of_the_database(knowledge: Database) -> None:
 def test_the_worst_lane_ends_with_trouble(knowledge: Database) -> None:
     text = "".join(f"[rank{r}]: step {i} loss 0.5\n" for i in range(30) for r in (0, 1)) + "[rank1]: RuntimeError: x\n"
     found = lanes_of(text, knowledge)
-    assert worst_lane(found.values()) is found["rank 1"]
-    assert worst_lane([]) is None
+    assert OwnLanes.of(found.values()).worst is found["rank 1"]
+    assert OwnLanes.of([]).worst is None
 
 
 def test_the_tier_follows_from_weight_ends_and_lane(knowledge: Database) -> None:
@@ -167,8 +168,8 @@ def test_of_several_logs_the_one_that_records_a_failing_status_is_the_worst(know
     (server,) = lanes_of("ready to serve\nWARNING: request 4 failed\n", knowledge, []).values()
     (failed,) = lanes_of("no configuration was given\nmetrics exited with code 2\n", knowledge, []).values()
     (stopped,) = lanes_of("no configuration was given\nmetrics exited with code 143\n", knowledge, []).values()
-    assert worst_lane([server, failed]) is failed and worst_lane([failed, server]) is failed
-    assert worst_lane([server, stopped]) is server
+    assert OwnLanes.of([server, failed]).worst is failed and OwnLanes.of([failed, server]).worst is failed
+    assert OwnLanes.of([server, stopped]).worst is server
 
 
 class Counted(tuple[Attempt, ...]):

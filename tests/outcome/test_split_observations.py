@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from forensics import outcome
 from forensics.database import Database
-from forensics.outcome.split_lanes import split_observation
+from forensics.outcome.split_observations import split_observation
 from tests.correlation.helpers import event
 from tests.outcome.made import scan_of, seen_at
 

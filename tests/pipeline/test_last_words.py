@@ -149,3 +149,25 @@ def test_a_machine_is_told_whether_its_hardware_is_sick(analyze: Analyze) -> Non
     assert "no known hardware fault" in analyze(dmesg_txt=boot + kill).causes[0].summary
     sick = analyze(dmesg_txt=boot + fault + kill).causes[0]
     assert "no known hardware fault" not in sick.summary
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("end", ["", "exit status 3\n", "Exited with code 7\n", "rc=124\n"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "2026-11-30 22:42:16,781 quasar CRITICAL QZ-209 lease of tile-set 'north' failed (owner node 17, 4 renewals)",
+        "zephyr: FATAL ledger 9 is not sealed",
+    ],
+)
+def test_the_line_of_an_unknown_message_is_given_with_the_command_that_teaches_it(
+    analyze: Analyze, message: str, end: str
+) -> None:
+    report = analyze(train_log=f"{QUIET}{message}\n{end}")
+    assert any(q.command.startswith("forensics signatures new FAMILY.CAUSE ") and "3 --into" in q.command for q in report.missing)
+
+
+@pytest.mark.seconds
+def test_a_known_message_is_not_taught_again(analyze: Analyze) -> None:
+    report = analyze(train_log=f"{QUIET}ModuleNotFoundError: No module named 'quasar'\nexit status 1\n")
+    assert not any("signatures new" in q.command for q in report.missing)

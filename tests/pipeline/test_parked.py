@@ -13,6 +13,8 @@ from forensics import correlation, pipeline
 from forensics.advice.curves import MAX_CURVE_POINTS, DrawnCurves, Ranked, last_reading, longest_curves
 from forensics.database import Database
 from forensics.model import Curve, Line, Report, Source, Warning
+from forensics.outcome.lane_columns import ends_of, kinds_of
+from forensics.outcome.own_lanes import OwnLanes
 from forensics.pipeline import source_analysis
 from forensics.pipeline.parked import Packed, PackedLines, parked_scans
 from forensics.pipeline.source_analysis import SourceAnalysis, analyze_sources
@@ -57,7 +59,20 @@ def test_lanes_of_many_sources_share_what_they_have_in_common(knowledge: Databas
     ranks = [[lane for lane in a.lanes if lane.entity.kind == "rank"] for a in (first, second)]
     assert len(ranks[0]) == 9
     for a, b in zip(*ranks, strict=True):
-        assert a.digest is b.digest and a.entity is b.entity and a.attempts is b.attempts
+        assert a.digest is b.digest and a.entity is b.entity
+
+
+def test_how_lanes_in_columns_end_is_told_without_making_them(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _analyses(knowledge, 1)
+    monkeypatch.setattr(source_analysis, "MIN_PARKED_SOURCES", 1)
+    for parked, whole in zip(_analyses(knowledge, 1), before, strict=True):
+        ends, kept = ends_of(parked.lanes), OwnLanes([parked.lanes])
+        assert [end[:4] for end in ends] == [end[:4] for end in ends_of(whole.lanes)]
+        assert kinds_of(parked.lanes) == kinds_of(whole.lanes) and len(parked.lanes) == len(whole.lanes)
+        assert any(end[4] is None for end in ends)
+        every = OwnLanes([whole.lanes])
+        assert (kept.digests, kept.last_begun, len(kept)) == (every.digests, every.last_begun, len(every))
+        assert (kept.worst, kept.largest) == (every.worst, every.largest)
 
 
 @pytest.mark.parametrize("case", ["oom_cgroup_python", "healthy_dmesg", "bad_argument"])

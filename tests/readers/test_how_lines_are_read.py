@@ -209,6 +209,9 @@ def test_a_label_is_no_part_of_what_the_program_wrote(label: str, text: str) -> 
     assert unlabelled(label + text) == text
 
 
-@pytest.mark.parametrize("text", ["3: 4", "2026-08-22 03:00:07 x", "loss: 0.3", "CUDA: no", "a | b", "[3] x", "<html>"])
+@pytest.mark.parametrize(
+    "text",
+    ["3: 4", "2026-08-22 03:00:07,123 x", "2026-08-22 03:00:07 INFO x", "loss: 0.3", "CUDA: no", "a | b", "[3] x", "<html>"],
+)
 def test_other_beginnings_are_no_labels(text: str) -> None:
     assert unlabelled(text) == text

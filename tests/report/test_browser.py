@@ -117,6 +117,7 @@ def test_all_text_can_be_read(browser: Any, tmp_path: Path, case: str, scheme: s
 def test_a_key_reaches_a_mark_and_opens_its_row(browser: Any, tmp_path: Path) -> None:
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.wait import WebDriverWait
 
     opened(browser, tmp_path / "r.html", render(made.report(), "html"))
     for _ in range(40):
@@ -127,10 +128,11 @@ def test_a_key_reaches_a_mark_and_opens_its_row(browser: Any, tmp_path: Path) ->
         raise AssertionError("no mark can be reached")
     assert "train.log:7" in browser.find_element(By.CSS_SELECTOR, ".hint").text
     browser.switch_to.active_element.send_keys(Keys.ENTER)
-    assert browser.execute_script("return document.querySelector('#e0').open && location.hash") == "#e0"
-    assert browser.execute_script("return document.activeElement.closest('#e0') !== null")
+    wait = WebDriverWait(browser, 10)  # the page follows its address a moment later
+    wait.until(lambda b: b.execute_script("return document.querySelector('#e0').open && location.hash") == "#e0")
+    wait.until(lambda b: b.execute_script("return document.activeElement.closest('#e0') !== null"))
     browser.find_element(By.CSS_SELECTOR, "#e0 .acts a").send_keys(Keys.ENTER)
-    assert browser.execute_script("return document.activeElement.closest('.mark.root') !== null")
+    wait.until(lambda b: b.execute_script("return document.activeElement.closest('.mark.root') !== null"))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")

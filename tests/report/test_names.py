@@ -318,3 +318,25 @@ def test_who_tracks_what_is_hidden_in_the_address_of_a_tracker(url: str, hidden:
 @pytest.mark.parametrize("url", ["https://docs.wandb.ai/guides/track", "https://github.com/pytorch/pytorch/actions/runs/12345"])
 def test_the_address_of_a_page_for_everybody_stays(url: str) -> None:
     assert Names.among((), [f"see {url}"]).hide(url) == url
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ConnectionError: login refused for this server",
+        "Login: failed, status 401",
+        "login timed out after 30 s",
+        "ssh connection refused",
+        "no key for batch 3",
+        "stopped by user request",
+    ],
+)
+def test_how_a_login_went_is_no_name(said: str) -> None:
+    assert Names.among((), [said]).stand_ins == {}
+
+
+@pytest.mark.parametrize(
+    "said", ["login: {}", "login=gina", "login as {}", "machine host login {} password x", "logged in as {}"]
+)
+def test_who_logged_in_is_one(said: str) -> None:
+    assert Names.among((), [said.format("gina")]).stand_ins == {"gina": "user-1"}

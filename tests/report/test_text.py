@@ -16,7 +16,16 @@ from forensics.report.course import course_steps
 from forensics.report.curves import sparkline
 from forensics.report.formats.text import is_short
 from forensics.report.paths import Paths
-from forensics.report.phrases import headline, is_guess, odds_text, percent_text, time_between, warning_notes, what_happened
+from forensics.report.phrases import (
+    headline,
+    is_guess,
+    odds_text,
+    percent_text,
+    prompt,
+    time_between,
+    warning_notes,
+    what_happened,
+)
 from forensics.report.subjects import ending_sentence
 from tests.report import made
 from tests.report.samples import CASES, sample
@@ -55,9 +64,11 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
 @pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_but_what_is_to_be_copied_is_wider_than_asked(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    settings = {command for cause in report.causes for advice in cause.remediations for command in advice.commands}
     for width in (60, 80, 100, 140):
-        for row in render(sample(case, knowledge), "text", Style(width=width)).splitlines():
-            copied = re.search(r"\$ |>>> |https://|^> \S+:\d+$|^  \S+$|sample_logs/", row)
+        for row in render(report, "text", Style(width=width)).splitlines():
+            copied = re.search(r"\$ |>>> |https://|^> \S+:\d+$|^  \S+$|sample_logs/", row) or row.strip() in settings
             assert len(row) <= width or copied, (width, row)
 
 
@@ -280,3 +291,29 @@ def test_a_frame_of_the_kernel_is_no_proof(knowledge: Database) -> None:
     frames = [p for p in evidence if re.search(r"\+0x[0-9a-f]+/0x", p.text)]
     assert frames and {p.weight for p in frames} == {"hint"}
     assert evidence[0] not in frames
+
+
+@pytest.mark.parametrize(
+    ("before", "command"),
+    [
+        ("$ ", "CUDA_VISIBLE_DEVICES=0 python train.py"),
+        ("$ ", "[ -f core ] && gdb python core"),
+        ("$ ", "if [ -d out ]; then ls out; fi"),
+        ("$ ", "$(command -v mpirun) -np 2 hostname"),
+        ("$ ", "free -m"),
+        (">>> ", "[n for n, p in model.named_parameters() if not torch.isfinite(p).all()]   # PyTorch"),
+        (">>> ", "(loss / 2).backward()   # and optimizer.step() at every second batch"),
+        (">>> ", "@torch.compiler.disable"),
+        (">>> ", 'tokens["input_ids"]'),
+        (">>> ", "if self.file is None: self.file = h5py.File(self.path)   # at the top of __getitem__"),
+        ("", "startupProbe: {httpGet: {path: /health, port: 8000}, periodSeconds: 10}"),
+        ("", "val_size: 0.1"),
+        ("", '"zero_optimization": {"stage": 2}'),
+        ("", "#SBATCH --nodes=1"),
+        ("", "--tensor-model-parallel-size 1"),
+        ("", "%pip install numpy"),
+        ("", "data.max_prompt_length=2048"),
+    ],
+)
+def test_what_stands_before_a_command_tells_where_it_is_typed(before: str, command: str) -> None:
+    assert prompt(command) == before

@@ -29,7 +29,7 @@ def made(folder: Path, names: str) -> None:
 
 def found(folder: Path) -> tuple[list[str], list[Warning]]:
     noted: list[Warning] = []
-    return [str(p.relative_to(folder)) for p, _ in walk_files(folder, noted.append)], noted
+    return [str(Path(file.path).relative_to(folder)) for file in walk_files(folder, noted.append)], noted
 
 
 def test_logs_come_before_data_however_old(tmp_path: Path, bound: Callable[[int], None]) -> None:

@@ -208,6 +208,13 @@ def _job(values: Mapping[str, str]) -> tuple[str, str]:
     return job.partition(".")[0], rest if number.isdigit() and rest and number == job.partition(".")[0] else ""
 
 
+# One of these states is in each row of sacct's table, as it writes or cuts them.
+ROW_STATES: tuple[bytes, ...] = (
+    *(b"COMPLETED", b"FAILED", b"CANCELLED", b"TIMEOUT", b"OUT_OF_ME"),
+    *(b"NODE_FAIL", b"PREEMPTED", b"DEADLINE", b"BOOT_FAIL"),
+)
+
+
 def job_of_row(text: str) -> str:
     """The number of the job, if `text` is a row of sacct's table; else empty."""
     found = PATTERNS.accounting_row.search(text)

@@ -25,6 +25,7 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -227,7 +228,8 @@ def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
     if scan.source.format == "notebook" or layout.startswith("jupyter"):
         return "notebook"
     if is_scheduler_log_name(scan.source.name) or any(
-        line.text.startswith("[") and PATTERNS.slurm_daemon_line.match(line.text) for line in kept_ends(scan)
+        line.text.startswith("[") and line.text[1:2].isdigit() and PATTERNS.slurm_daemon_line.match(line.text)
+        for line in kept_ends(scan)
     ):
         return "scheduler"
     if is_host_log(scan, layout):
@@ -264,7 +266,7 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     ends = scan.head if _is_decoded_as_it_stands(scan, kept) else None
     of_ends = zeroed("\n".join([line.text for line in kept])).split(b"\n") if ends is None else blocks[0].shapes
     of_prefix = [*map(_shapes(True, False).__getitem__, of_ends)]
-    ranks = sum(shape.is_of_srun for shape in of_prefix) > MIN_RANK_LINE_SHARE * max(1, len(kept))
+    ranks = sum(map(attrgetter("is_of_srun"), of_prefix)) > MIN_RANK_LINE_SHARE * max(1, len(kept))
     several = host or ranks or any(shape.key for shape in of_prefix) or _has_several_programs(scan)
     shape_of = _shapes(several, ranks).__getitem__
     lanes: dict[LaneKey, Rows] = defaultdict(lambda: Rows(ends))

@@ -53,7 +53,7 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
 TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
-MAX_TOGETHER = 256  # scans whose numbers were read together and are kept until each was asked for; some fifty are
+MAX_TOGETHER = 64  # scans whose numbers were read together and are kept until each was asked for; some fifty are
 MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
@@ -105,11 +105,13 @@ def gather_numbers(scan: Scan, telling: bool = False, beside: Sequence[Scan] = (
     `beside`: scans, `scan` among them, that will be asked for one after the other: their numbers are read together."""
     if len(beside) < 2:
         return gather_together((scan,), telling)[0]
-    if _together.get(scan) is None:
+    found = _together.take(scan)
+    if found is None:
         with suppress(Exception):  # of one of them; then each is read by itself
-            for one, found in zip(beside, gather_together(beside, telling), strict=True):
-                _together.keep(one, found, 1)
-    return _together.get(scan) or gather_together((scan,), telling)[0]
+            for one, own in zip(beside, gather_together(beside, telling), strict=True):
+                _together.keep(one, own, 1)
+        found = _together.take(scan)
+    return found or gather_together((scan,), telling)[0]
 
 
 _together: Recent[Numbers] = Recent(MAX_TOGETHER)

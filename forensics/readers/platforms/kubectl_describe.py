@@ -29,7 +29,7 @@ from forensics.readers.base import Record
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
 PATTERNS = patterns_of("kubectl describe")
-OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
+OOM_KILLED, FAILED_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "failed_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",
     "ephemeral-storage": "evicted_disk",
@@ -46,7 +46,9 @@ BY_CODE = {
     127: NEVER_STARTED,
     **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)},
 }
-OUTCOMES = (OOM_KILLED, LIVENESS_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
+KILLING_PROBES = ("liveness", "startup")
+KUBELET_CODES = (137, 143)  # the kubelet asks with SIGTERM, and kills what does not end in time
+OUTCOMES = (OOM_KILLED, FAILED_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
 DECIMAL_UNITS = {unit: 1000.0**power for power, unit in enumerate("kMGT", 1)}
 BINARY_UNITS = {f"{unit}i": 1024.0**power for power, unit in enumerate("KMGT", 1)}
 BYTES_PER_QUANTITY_UNIT = {"": 1.0, "m": 0.001, **DECIMAL_UNITS, **BINARY_UNITS}
@@ -96,7 +98,7 @@ def _terminated(region: Region) -> Record | None:
         for row in rows
         if PATTERNS.reason.match(row.text) or PATTERNS.exit_code.match(row.text) or PATTERNS.finished_row.match(row.text)
     ]
-    quote += [row for row in after if row.number in telling]
+    quote = [*(row for row in after if row.number in telling), *quote]
     return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
 
 
@@ -104,10 +106,10 @@ def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[
     """The outcome, its weight, and the numbers of more lines that show it."""
     if reason == OOM_KILLED:
         return OOM_KILLED, "proof", set()
-    probe = f"Container {container} failed liveness probe"
-    telling = {line.number for line in after if container and probe in line.text}
-    if code == 137 and telling:
-        return LIVENESS_PROBE, "strong", telling
+    probes = tuple(f"Container {container} failed {probe} probe" for probe in KILLING_PROBES)
+    telling = {line.number for line in after if container and any(probe in line.text for probe in probes)}
+    if code in KUBELET_CODES and telling:
+        return FAILED_PROBE, "proof", telling
     if code in BY_CODE and reason in ("Error", ""):
         return BY_CODE[code], "strong", set()
     return None

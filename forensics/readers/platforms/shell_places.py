@@ -37,8 +37,8 @@ def refused_program(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str]
 
 
 def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
-    """The program that a shell saw die, and its pid."""
-    if "task" in facts:
+    """The program that a shell saw die, and its pid. Where a task is told already, only what the shell says of its pid."""
+    if "task" in facts and "pid" not in facts:
         return {}
     for text in (*(p.text for p in proofs), *lines[at:]):
         died = PATTERNS.shell_death.search(text)

@@ -319,7 +319,7 @@ def lines_from_end(
         start, lines = block.first, block.rows
         end = len(lines) if last is None else max(0, min(len(lines), last + 1 - start))
         begin = max(0, first - start, end - left)
-        wanted = {shape for shape in block.distinct if is_wanted[shape]}
+        wanted = is_wanted.among(block.distinct)
         for i in range(end - 1, begin - 1, -1) if wanted else ():
             if block.shapes[i] in wanted:
                 yield start + i, _shown(lines[i])

@@ -40,6 +40,8 @@ def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
     if block is None:
         return None
     begin = max(0, first - block.first, len(block.rows) - MAX_ROUND_LINES)
+    if len(block.rows) - begin <= MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS:
+        return None
     kind_of = {shape: ZEROS_PATTERN.sub(b"0", shape) for shape in block.distinct if b"0" in shape}
     late = {kind_of[s] for s in block.shapes[-LAST_KINDS_LINES:] if s in kind_of}
     of_kind: dict[bytes, list[int]] = {kind: [] for kind in late}

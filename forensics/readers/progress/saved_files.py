@@ -1,8 +1,9 @@
-"""What a run tells of the checkpoints and models that it saved.
+"""What a run tells of the checkpoints and models that it saved, and from which one it went on.
 
 Saved checkpoint at /runs/7/checkpoint_3500                                  -> "/runs/7/checkpoint_3500"
 Epoch 5: val_iou improved from 0.04 to 0.08, saving model to best_unet.h5    -> "best_unet.h5"
 SAVED CHECKPOINT @ EPOCH 15                                                  -> "the checkpoint of epoch 15"
+resuming from ckpt/epoch_11.pt                                               -> it resumes by itself
 """
 
 from collections.abc import Iterable
@@ -28,10 +29,18 @@ def saved_files(scans: Iterable[Scan]) -> tuple[Habit, ...]:
     return tuple(found.values())
 
 
+def resumed_from(scans: Iterable[Scan]) -> Habit | None:
+    """The last line that tells that a run went on from what an earlier one had saved."""
+    regions = [(s, r) for s in scans if s.source.code is None for r in s.regions.get(TRIGGER.kind, ())]
+    told = [(s, r) for s, r in regions if PATTERNS.resumed.search(r.text[:MAX_SAVED_LINE_CHARS])]
+    scan, region = max(told, key=lambda x: x[1].number, default=(None, None))
+    return Habit("resumed", scan.source.name, scan.source.number_of(region.number), "") if scan and region else None
+
+
 def saved_in(region: Region) -> str:
     """The file that a line tells as saved, or the step at which it was; empty for any other line."""
     text = region.text[:MAX_SAVED_LINE_CHARS]
-    if not PATTERNS.saved.search(text) or PATTERNS.not_saved.search(text):
+    if not PATTERNS.saved.search(text) or not PATTERNS.about_a_model.search(text) or PATTERNS.not_saved.search(text):
         return ""
     path = PATTERNS.saved_path.search(text)
     if path:

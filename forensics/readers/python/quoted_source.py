@@ -15,6 +15,10 @@ Code that a traceback quotes around the line that ran: it is source, and no mess
   File "connect.py", line 7, in dial
     raise DialError("no route to %s" % host)                        what ran, and a text in it that was not printed
 
+What a model is asked or answers is no message of the program that prints it:
+
+sample: 'The server said: Segmentation fault (core dumped)'     a text that was generated
+
 IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
 column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
 
@@ -127,6 +131,16 @@ class Quotes:
         if at >= 0 and line.number < self.starts[at] + len(self.blocks[at].rows):
             return self.rows[at]
         return {row.number: _said(row.text) for row in around}
+
+
+def begins_in_text(text: str, at: int) -> bool:
+    """Is the character `at` a part of a text that a model reads or writes?"""
+    return any(found.start() < at < found.end() for found in PATTERNS.text.finditer(text))
+
+
+def has_quoted_text(text: str) -> bool:
+    """Has the line a text that a model reads or writes?"""
+    return PATTERNS.text.search(text) is not None
 
 
 def _overlaps(span: tuple[int, int], parts: Sequence[tuple[int, int]]) -> bool:
@@ -251,7 +265,7 @@ HAS_CODE_MARK = ShapeTest(lambda shape: shape.startswith(OF_PYTEST) or any(map(s
 def code_lines(scan: Scan, lines: Sequence[int]) -> set[int]:
     """Those of `lines`, which rise, that are code which the log quotes, as far as the sample has them."""
     blocks = sampled_blocks(scan)
-    if not any(HAS_CODE_MARK[shape] for block in blocks for shape in block.distinct):
+    if not any(HAS_CODE_MARK.among(block.distinct) for block in blocks):
         return set()
     found: set[int] = set()
     starts = [block.first for block in blocks]

@@ -22,12 +22,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from forensics.core.shapes import ShapeTest
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix, prefixes
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Region, Scan, Trigger
+from forensics.readers.base import sampled_blocks
 from forensics.readers.identity import entity_ids
-from forensics.readers.identity.entity_ids import EntityIds
+from forensics.readers.identity.entity_ids import ROW_STATES, EntityIds, job_of_row
 
 TRIGGERS = (
     Trigger("id_table", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
@@ -103,6 +105,16 @@ def program_pids(scan: Scan) -> frozenset[int]:
         said = [prefix.message for prefix in parsed if _has_pid_word(prefix.message)]
         found.update(int(m["pid"]) for text in said for m in PATTERNS.pid_phrase.finditer(text))
     return frozenset(found)
+
+
+MAY_BE_ROW = ShapeTest(lambda shape: any(map(shape.__contains__, ROW_STATES)))
+
+
+def is_account(scan: Scan) -> bool:
+    """Are rows of several jobs among its first lines, as sacct prints them?"""
+    if not any(MAY_BE_ROW.among(block.distinct) for block in sampled_blocks(scan)):
+        return False
+    return len({job_of_row(line.text) for line in scan.head} - {""}) > 1
 
 
 def ranks_by_pid(scans: Iterable[Scan]) -> dict[int, int]:

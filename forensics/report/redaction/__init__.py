@@ -7,6 +7,7 @@ A secret that is recognised once, by its name, is masked everywhere in the repor
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -23,13 +24,20 @@ M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
 
 def without_secrets(report: Report) -> Report:
     """`report` with every secret masked; the same object if there is none."""
-    return mask_secrets(_with_masked_lines(report))
+    shown = set(texts(report))
+    masked = _with_masked_lines(report, shown)
+    return _masked(masked, shown if masked is report else set(texts(masked)))
 
 
 def mask_secrets(value: T) -> T:
     """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
+    return _masked(value, set(texts(value)))
+
+
+def _masked(value: T, shown: AbstractSet[str]) -> T:
+    """`value`, in which these texts are `shown`, with the secrets in them masked, each line for itself."""
     seen: dict[str, str] = {}
-    clean = {text: mask_text(text, seen) for text in set(texts(value))}
+    clean = {text: mask_text(text, seen) for text in shown}
     clean = {k: swept(v, seen) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
     return changed(value, lambda text: touched.get(text, text)) if touched else value
@@ -43,11 +51,11 @@ def without_names(report: Report, folder: bool = True) -> tuple[Report, dict[str
     return changed(report, names.hide) if names.pattern else report, names.key()
 
 
-def _with_masked_lines(report: Report) -> Report:
+def _with_masked_lines(report: Report, texts_of_it: AbstractSet[str]) -> Report:
     """Lines that are next to each other in the quotations of a log: one may tell what the other shows."""
     subject = report.subject
     shown = [split_outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
-    if not any(map(needs_neighbours, {*texts(report), *shown})):
+    if not any(map(needs_neighbours, {*texts_of_it, *shown})):
         return report
     if subject and shown:
         subject = replace(subject, outcome_lines=tuple(_outcome_lines(subject.outcome_lines)))

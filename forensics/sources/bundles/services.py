@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.line_formats.common_label import MIN_LABELLED_LINES, MIN_LABELLED_SHARE
 from forensics.model import Source
+from forensics.model.logs import OF_SERVICES
 from forensics.sources.blob import Blob, read_blocks
 from forensics.sources.encodings import decode_blocks, detect_encoding
 from forensics.sources.formats.base import Format, Note
@@ -72,7 +73,7 @@ def services_of(blob: Blob, head: bytes) -> Iterator[Source]:
     services = tuple(dict.fromkeys(names.values()))
     for name in (*services, b"") if 1 < len(services) <= MAX_SERVICES else ():
         title = f"{blob.name}!{name.decode('ascii', 'replace')}" if name else blob.name
-        form = Format("compose", lambda _head: True, partial(_lines_of, name, names), b"")
+        form = Format(OF_SERVICES, lambda _head: True, partial(_lines_of, name, names), b"")
         source = decoded_source(replace(blob, name=title, head=None), form, encoding, (), 1)
         if name or any(block.strip() for block in source.blocks(lambda _w: None)):
             yield source

@@ -32,6 +32,10 @@ class Notebook:
 
     def run(self, code: str) -> dict[str, Any]:
         """What a cell shows: its value by kind, `stdout`, `stderr`, and the `error` that it ends with."""
+        return self.ended(code)[1]
+
+    def ended(self, code: str) -> tuple[str, dict[str, Any]]:
+        """The status by which a client decides whether to run the next cell, and what this one shows."""
         shown: dict[str, Any] = {}
 
         def take(message: dict[str, Any]) -> None:
@@ -44,8 +48,8 @@ class Notebook:
                 case "error":
                     shown["error"] = content["ename"]
 
-        self.client.execute_interactive(code, output_hook=take, timeout=400)
-        return shown
+        reply = self.client.execute_interactive(code, output_hook=take, timeout=400)
+        return reply["content"]["status"], shown
 
     def dies(self, code: str) -> None:
         """Run a cell that takes the kernel along, and start the next one when it is gone."""
@@ -98,9 +102,30 @@ def test_what_cannot_be_answered_is_a_line_and_no_traceback(line: str, words: st
 
 
 def test_a_guarded_cell_that_fails_shows_its_error_and_the_report(notebook: Notebook) -> None:
-    shown = notebook.run("%%guard\nweights = {}\nweights['learning_rate']")
-    assert shown["error"] == "KeyError"
+    status, shown = notebook.ended("%%guard\nweights = {}\nweights['learning_rate']")
+    assert (status, shown["error"]) == ("error", "KeyError")
     assert "code.exception" in shown["text/plain"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "raise SystemExit(3)",
+        "raise KeyboardInterrupt",
+        "x = = 3",
+        "5;",
+        "'paste'\n6;",
+        "6 * 7",
+        "%%capture caught\n8",
+        "from __future__ import annotations\n9",
+        "import asyncio\nawait asyncio.sleep(0, 10)",
+        "get_ipython().run_cell('11')\n12",
+    ],
+)
+def test_a_guarded_cell_ends_as_it_does_without_the_guard(cell: str, notebook: Notebook) -> None:
+    notebook.run("%why")  # what an earlier cell left is told
+    notebook.run(cell)  # IPython gives some warnings once
+    assert notebook.ended(f"%%guard\n{cell}") == notebook.ended(cell)
 
 
 def test_a_guarded_cell_whose_loss_is_lost_says_so_while_it_runs(notebook: Notebook) -> None:
@@ -115,6 +140,19 @@ def test_a_guarded_cell_whose_loss_is_lost_says_so_while_it_runs(notebook: Noteb
 
 def test_a_guarded_cell_that_ends_well_shows_its_value_alone(notebook: Notebook) -> None:
     assert notebook.run("%%guard\n6 * 7") == {"text/plain": "42"}
+
+
+def test_a_cell_below_another_magic_is_guarded_up_to_its_end(notebook: Notebook) -> None:
+    status, shown = notebook.ended("%%time\n%%guard\nget_ipython().run_cell('11')\n[][0]")
+    assert (status, shown["error"]) == ("error", "IndexError")
+    assert "code.index" in shown["text/plain"]
+
+
+def test_a_notebook_that_was_made_a_script_ends_by_the_exception(notebook: Notebook) -> None:
+    cell = "try: get_ipython().run_cell_magic('guard', '', '[][0]')\nexcept IndexError: print('reached')"
+    shown = notebook.run(cell)
+    assert shown["stdout"] == "reached\n"
+    assert "code.index" in shown["text/plain"]
 
 
 def test_why_tells_in_the_next_kernel_how_the_last_one_died(notebook: Notebook) -> None:

@@ -22,7 +22,9 @@ from forensics.adapters.jupyter import _jupyter_server_extension_points, server
 
 
 def test_the_extension_is_the_one_that_the_configuration_names(pytestconfig: pytest.Config) -> None:
-    path = pytestconfig.rootpath / "etc" / "jupyter" / "jupyter_server_config.d" / "forensics.json"
+    """The file has the name to which `jupyter server extension disable` writes: in another one the setting would stay."""
+    [path] = (pytestconfig.rootpath / "etc" / "jupyter" / "jupyter_server_config.d").iterdir()
+    assert [path.stem] == [point["module"] for point in _jupyter_server_extension_points()]
     named = json.loads(path.read_text())["ServerApp"]["jpserver_extensions"]
     assert named == {point["module"]: True for point in _jupyter_server_extension_points()}
 

@@ -19,6 +19,11 @@ from tests.conftest import text_source
         ("Gradients will be saved; saved checkpoints go to /runs/checkpoints", ""),
         ("Error while saving model to /runs/model.pt", ""),
         ("Saving model", ""),
+        ("2026-11-30 22:58:40,118 INFO train: saved ckpt/epoch_12.pt", "ckpt/epoch_12.pt"),
+        ("wrote checkpoint out/last.safetensors", "out/last.safetensors"),
+        ("saved plots/epoch_3/loss.png", ""),
+        ("saved features.pt", ""),
+        ("INFO retrieval.model:on_predict_epoch_end:521 - predictions saved to test_3.pkl", ""),
     ],
 )
 def test_what_was_saved(text: str, name: str) -> None:
