@@ -12,11 +12,11 @@ from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.events import events_of
+from forensics.decision.first_failure import FAILED_FIRST, failed_process_first
 from forensics.decision.structure import (
     AT_WORK,
     DIES_AGAIN,
     FAILED_ALREADY,
-    FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
     LOST_TO_END,
@@ -28,7 +28,6 @@ from forensics.decision.structure import (
     SURVIVED,
     WARNED,
     Precedence,
-    failed_process_first,
 )
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
@@ -349,7 +348,7 @@ def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
 ) -> None:
     ranked = [Candidate(str(error.observation.cause), (error,), {}, 0.1)]
     ranked.append(Candidate(str(behind.observation.cause), (in_lane(behind),), {}, 0.8))
-    found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
+    found = {c.cause: c for c in failed_process_first(ranked, (), knowledge)}
     assert found[first].probability == 0.8
     assert any(a.feature == FAILED_FIRST for a in found[first].ledger) is (first == error.observation.cause)
 
@@ -365,7 +364,7 @@ def test_ranks_that_gave_up_waiting_at_their_limits_are_of_one_event(
 
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:
     ranked = [Candidate(MISSING, (in_lane(seen(MISSING, 5)),), {}, 0.1), Candidate(RENDEZVOUS, (TAKEN,), {}, 0.8)]
-    assert failed_process_first(ranked, knowledge) == ranked
+    assert failed_process_first(ranked, (), knowledge) == ranked
 
 
 def code_cell(count: int, source: str, *told: str, error: tuple[str, str] = ("", "")) -> dict[str, Any]:
