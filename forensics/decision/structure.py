@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.first_failure import failed_process_first
+from forensics.decision.last_failure import last_failure_first
 from forensics.decision.last_word import (
     MAX_CONTINUED_LINES,
     MAX_LINES_BEHIND_WORD,
@@ -81,7 +82,7 @@ def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], data
     ranked = failed_process_first(last_word_first(own_reason_first(ranked, database), database), lanes, database)
     ranked = failed_stage_first(told_death_first(ranked, database), database)
     ranked = failure_before_stop(ranked, lanes, database)
-    return nan_first(last_attempt_first(ranked, database), database)
+    return nan_first(last_failure_first(last_attempt_first(ranked, database), database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
