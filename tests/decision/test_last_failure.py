@@ -56,3 +56,18 @@ def test_the_last_of_two_failures_ended_it(analyze: Analyze, first: str, before:
 )
 def test_what_the_first_failure_may_have_left_does_not_hide_it(analyze: Analyze, behind: str, last: str) -> None:
     assert analyze(train_log=_steps(0, 10) + _raised(FULL) + behind + _raised(last)).causes[0].id == "storage.full"
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "told",
+    [
+        "2026-10-03 08:00:00 INFO mem: previous run ended with: CUDA out of memory. Tried to allocate 2.00 GiB; using bs=16 now\n",
+        "2026-10-03 08:00:00,123 - trainer - INFO - Last attempt failed with RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+        '{"time": "2026-10-03T08:00:00Z", "level": "info", "msg": "previous run failed: RuntimeError: CUDA error: an illegal memory access was encountered"}\n',
+        "Resuming, as the last run died: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. Now with batch size 8.\n",
+    ],
+    ids=["info", "logger", "json", "print"],
+)
+def test_what_is_told_of_an_earlier_run_did_not_end_this_one(analyze: Analyze, told: str) -> None:
+    assert analyze(train_log=told + _steps(0, 20) + _raised(KEY)).causes[0].id == "code.exception"
