@@ -28,7 +28,7 @@ from forensics.decision.last_word import (
     survived,
 )
 from forensics.decision.ledger import exchange, first_of, moved
-from forensics.decision.mere_status import own_reason_first
+from forensics.decision.mere_status import last_try_first, own_reason_first
 from forensics.model import Line
 from forensics.model.answers import LOST_NUMBERS
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
@@ -79,7 +79,8 @@ AT_WORK = "rule: the program continued after every failure, and was working wher
 
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
-    ranked = failed_process_first(last_word_first(own_reason_first(ranked, database), database), lanes, database)
+    ranked = last_try_first(own_reason_first(ranked, database), database)
+    ranked = failed_process_first(last_word_first(ranked, database), lanes, database)
     ranked = failed_stage_first(told_death_first(ranked, database), database)
     ranked = failure_before_stop(ranked, lanes, database)
     return nan_first(last_failure_first(last_attempt_first(ranked, database), database), database)
