@@ -18,7 +18,8 @@ from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDiges
 
 LANE_KINDS: tuple[LaneKind, ...] = get_args(LaneKind)
 NO_AFTERMATH: dict[tuple[int, str], Aftermath] = {}  # the aftermath of lanes without an observation
-Row = list[int]  # of a lane: kind, entity, first and last line, digest, and the numbers of its last lines
+# Of a lane: kind, entity, first and last line, digest, how many lines of progress follow, their numbers, those of its last lines
+Row = list[int]
 Told = tuple[int, Lane, tuple[int, ...]]  # place, a lane, and the numbers of its last lines, if it is without these
 
 
@@ -99,11 +100,12 @@ def _lanes(lanes: LanesInColumns) -> tuple[Lane, ...]:
             (Attempt(1, first, last),),
             columns.digests[digest],
             (),
-            LinesOf(lanes.head, tuple(numbers)),
+            LinesOf(lanes.head, tuple(numbers[worked:])),
             (),
             NO_AFTERMATH,
+            last_worked=tuple(numbers[:worked]),
         )
-        for kind, entity, first, last, digest, *numbers in columns.rows[lanes.place]
+        for kind, entity, first, last, digest, worked, *numbers in columns.rows[lanes.place]
     ]
     for at, lane in lanes.others.items():
         made.insert(at, lane)
@@ -146,8 +148,19 @@ def sent_lanes(found: Sequence[tuple[Sequence[Lane], Sequence[Line]]]) -> SentLa
                 more.append((place, replace(lane, last_lines=()) if numbers else lane, numbers))
                 continue
             digest, attempt = digests.setdefault(id(lane.digest), (len(digests), lane.digest))[0], lane.attempts[0]
-            entity = entities.setdefault(lane.entity, len(entities))
-            own.append([LANE_KINDS.index(lane.kind), entity, attempt.first_line, attempt.last_line, digest, *numbers])
+            entity, worked = entities.setdefault(lane.entity, len(entities)), lane.last_worked
+            own.append(
+                [
+                    LANE_KINDS.index(lane.kind),
+                    entity,
+                    attempt.first_line,
+                    attempt.last_line,
+                    digest,
+                    len(worked),
+                    *worked,
+                    *numbers,
+                ]
+            )
         rows.append(own)
         others.append(tuple(more))
     columns = Columns([*entities], [d for _, d in digests.values()], rows)
