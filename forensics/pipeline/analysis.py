@@ -76,7 +76,7 @@ from forensics.pipeline.incident_entries import (
 from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
 from forensics.pipeline.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
-from forensics.pipeline.teardown import ignored_lines
+from forensics.pipeline.teardown import harmless_lines, ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
 from forensics.sources.programs import is_no_log, is_page
@@ -429,8 +429,8 @@ def _ranked_lines(
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, seen.good)
     none: list[CandidateLine] = []
     ranked = call_or_warn(rank, none, "the lines that may say why", None, seen.noted.append)
-    cleaned_up = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events)}
-    return [line for line in ranked if line.place not in cleaned_up] or ranked
+    harmless = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events) | harmless_lines(r.events)}
+    return [line for line in ranked if line.place not in harmless] or ranked
 
 
 def compare_runs(

@@ -21,6 +21,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.database import HEALTHY
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
 from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses, is_low_severity
@@ -39,6 +40,12 @@ REPLACED_CONTAINER = "container_sections"  # one of the same name runs: what sta
 def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
     """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none tells a reason."""
     return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in _lines_of(o))
+
+
+def harmless_lines(events: Sequence[Observation]) -> frozenset[int]:
+    """The numbers of the lines that are known as harmless, and as nothing else: none tells a reason."""
+    known = {n for o in events if o.cause == HEALTHY for n in o.shown_on}
+    return frozenset(known.difference(n for o in events if o.cause not in (None, HEALTHY) for n in o.shown_on))
 
 
 def _lines_of(ignored: Observation) -> set[int]:

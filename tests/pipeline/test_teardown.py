@@ -72,3 +72,23 @@ def test_what_fails_at_the_exit_does_not_hide_what_ended_the_program(analyze: Ca
 def test_an_error_behind_the_exit_counts(analyze: Callable[..., Report]) -> None:
     log = STEPS + SAVED + AT_EXIT["hook"].replace("{}", ERRORS[0]) + "Segmentation fault (core dumped)\n"
     assert analyze(train_log=log).verdict == "crash"
+
+
+BOOTED = (
+    "[    0.000000] Linux version 6.1.0-18-amd64 (gcc-12) #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1\n"
+    "[    0.512345] ACPI Error: AE_NOT_FOUND, While resolving a named reference package element\n"
+    "[    1.712345] mce: [Hardware Error]: Machine check events logged\n[    2.112345] EXT4-fs (sda2): recovery complete\n"
+)
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "[    3.212345] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\n",
+        "[    3.112345] nvidia: loading out-of-tree module taints kernel.\n",
+    ],
+)
+def test_a_line_that_is_known_as_harmless_tells_no_reason(analyze: Callable[..., Report], harmless: str) -> None:
+    found = analyze(dmesg_log=BOOTED + harmless).causes[0]
+    assert found.evidence and harmless.strip() not in [p.text for p in found.evidence]
