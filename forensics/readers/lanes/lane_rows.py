@@ -178,7 +178,7 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
 
 
 def _supervised_behind_time(raw: bytes) -> LaneKey | None:
-    """What a supervisor's record is about that stands behind a time: `2026-01-05 10:11:12 [I 2026-01-05 10:11:12.004 ServerApp] `."""
+    """What a supervisor's record is about that stands behind a time: `10:11:12 [I 2026-01-05 10:11:12.004 ServerApp] `."""
     found = TIME_IN_FRONT.match(raw)
     return supervised_entity(raw[found.end() :]) if found else None
 

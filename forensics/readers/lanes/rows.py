@@ -29,12 +29,12 @@ WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 e
 class Shape:
     """What all lines have in common that differ only in digits.
 
-    `template`: the first eight words, without numbers and signs, of what is said, or else of the last frame. `key`: of the lane, None if no prefix tells
-    it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line begins with them as a rank does.
-    `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE if it was not looked for.
-    `said`: what the program wrote in the last frame, with zeros for its digits; None for a line with escapes, or with other
-    letters than those of ASCII. `is_whole`: that is all of the line. `start`: its first bytes. `is_of_srun`: does it begin as
-    srun labels the lines of a rank? `is_blank`: it has no text.
+    `template`: the first eight words, without numbers and signs, of what is said, or else of the last frame. `key`: of the
+    lane, None if no prefix tells it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line
+    begins with them as a rank does. `step_at`: where the number of a counted step stands; None for a shape without one,
+    UNKNOWN_PLACE if it was not looked for. `said`: what the program wrote in the last frame, with zeros for its digits; None
+    for a line with escapes, or with other letters than those of ASCII. `is_whole`: that is all of the line. `start`: its
+    first bytes. `is_of_srun`: does it begin as srun labels the lines of a rank? `is_blank`: it has no text.
     """
 
     __slots__ = (

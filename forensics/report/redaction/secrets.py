@@ -26,6 +26,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.text import CUT
 from forensics.report.redaction.rules import (
     CODE_VALUE_PATTERN,
     EMPTY_VALUE_PATTERN,
@@ -195,6 +196,12 @@ def _rules_for(low: str) -> list[Rule]:
     return [RULES[n] for n in sorted(found)]
 
 
+# Of a line whose beginning is left out: its first word may be the end of a secret, or all of one whose name is left out.
+HALF_WORD = lazy.regex(
+    CUT
+    + r"""[\s"']{0,8}+(?:[^\s"'&]{0,400}+(?:(?<=[:=>])|(?<=bearer)|(?<=basic)|(?<=token))[\s"']{1,8}+)?+[^\s"'&]{0,400}+["']?""",
+    re.IGNORECASE,
+)
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 # Between the characters of a word a reader does not see these; a log may also show them as escapes, or colour a part of a word.
 INVISIBLE = lazy.regex(
@@ -235,7 +242,7 @@ def swept(text: str, seen: dict[str, str]) -> str:
 
 
 def _masked(text: str, seen: dict[str, str] | None) -> str:
-    once = _mask_plain(text, seen)
+    once = _mask_plain(HALF_WORD.sub(CUT, text, 1) if text.startswith(CUT) else text, seen)
     return masked_encodings(once, lambda plain: _mask_plain(plain, None))
 
 
