@@ -198,7 +198,7 @@ def _rules_for(low: str) -> list[Rule]:
 
 # Of a line whose beginning is left out: its first word may be the end of a secret, or all of one whose name is left out.
 HALF_WORD = lazy.regex(
-    CUT
+    re.escape(CUT)
     + r"""[\s"']{0,8}+(?:[^\s"'&]{0,400}+(?:(?<=[:=>])|(?<=bearer)|(?<=basic)|(?<=token))[\s"']{1,8}+)?+[^\s"'&]{0,400}+["']?""",
     re.IGNORECASE,
 )
@@ -213,7 +213,8 @@ ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
 MASKED = lazy.regex(r"\[REDACTED:[a-z0-9-]+\]")  # its words name no further secret
 # Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
-PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z)|\w+\+0x")  # a secret key of AWS has 40 characters, and one in 64 begins with a slash
+# One key in 64 begins with a slash: AWS's have 40 characters, the lines of a private key and of an e-mail 64 and 76.
+PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z|.{63}\Z|.{75}\Z)|\w+\+0x")
 KEY_ID = lazy.regex(r"\[REDACTED:[a-z]+-key-id\]")
 KEY_OF_ID = lazy.regex(r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{30,2000}={0,2})(?![\w+/=-])")  # in the line of its id
 PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
