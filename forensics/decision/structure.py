@@ -174,8 +174,8 @@ def failed_process_first(ranked: Sequence[Candidate], database: Database) -> lis
     j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
         return found
-    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, database)]
-    waited = found[j].owned
+    waited, cause = found[j].owned, found[j].cause
+    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, cause, database)]
     first = [e for e in own if _all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
     if first and all(i != j for _, i, _ in own):
         _, i, error = min(first, key=lambda e: e[:2])
@@ -223,9 +223,12 @@ def _is_about_lost_numbers(o: OwnedObservation) -> bool:
     return o.owner == "mine" and o.lane is not None and o.lane.kind == "notebook" and tells_of_lost_numbers(told)
 
 
-def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
-    """Is it a strong sign of an error that no other process can give: of its program, or of a port that is taken on its host?"""
-    own = database.has_trait(str(o.observation.cause), "program_error") or "listen_error" in o.observation.fields
+def _failed_by_itself(o: OwnedObservation, waiting: str, database: Database) -> bool:
+    """Is it a strong sign of an end for which others are `waiting`, and which no other process and nobody outside can give: of an
+    error, of a death, or of a port that is taken on its host?"""
+    cause = str(o.observation.cause)
+    given = database.has_trait(cause, "waits_for_peer") or database.has_trait(cause, "external_stop")
+    own = (waiting in database.causes[cause].explains and not given) or "listen_error" in o.observation.fields
     return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
 
 
