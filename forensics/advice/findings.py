@@ -27,6 +27,7 @@ from forensics.advice.places import (
     pod_of,
     rank_and_host,
     service_of,
+    stood_of_consequence,
 )
 from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
@@ -204,6 +205,7 @@ def _finding(
         known |= _reason_place(facts, proofs, diagnosis.verdict == "crash")
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
+    placed = known | place | (stood_of_consequence(known | place, candidate, diagnosis, around) if first else {})
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
         id=cause.id,
@@ -215,7 +217,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
+        where=_where(placed | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
         linked_only_by=candidate.linked_only_by,
     )
