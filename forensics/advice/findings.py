@@ -205,7 +205,6 @@ def _finding(
         known |= _reason_place(facts, proofs, diagnosis.verdict == "crash")
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
-    placed = known | place | (stood_of_consequence(known | place, candidate, diagnosis, around) if first else {})
     advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
         id=cause.id,
@@ -217,7 +216,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(placed | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
+        where=_where(known, place, candidate, diagnosis, context, proofs, around if first else None),
         ranks=_ranks(told),
         linked_only_by=candidate.linked_only_by,
     )
@@ -250,8 +249,19 @@ def _service(proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
     return {"service": service} if service else {}
 
 
-def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
-    """The place; where no line of the cause names one, the code that failed with it by another log."""
+def _where(
+    known: Fields,
+    place: Fields,
+    candidate: Candidate,
+    diagnosis: Diagnosis,
+    context: JobContext,
+    proofs: Sequence[Proof],
+    around: LinesAround | None,
+) -> str:
+    """The place; where no line of the cause names one, the code that failed with it by another log, and how far that had come."""
+    facts = {**known, **place}
+    facts |= stood_of_consequence(facts, candidate, diagnosis, around) if around else {}
+    facts |= of_job(known, proofs, context) | rank_and_host(known, diagnosis)
     code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
     return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate), **pod_of(facts, diagnosis)}))))
 
