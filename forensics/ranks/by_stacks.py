@@ -115,15 +115,22 @@ def _shown_by(case: RankCase) -> str:
 
 def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
     """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
-    looks at them. None where there is no such rank."""
-    cases = (RankCase((), look, processes=processes) for look in _looks(stacks))
-    looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
-    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
+    looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there or came by
+    another line to what it does: one that computes in one function may never leave it. None where there is no such rank."""
+    cases = [RankCase((), look, processes=processes) for look in _looks(stacks)]
+    looks = [
+        (case, seen) for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)
+    ]
+    odd = [seen.odd[0] for _, seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
+    if any(BARRIER in one.call for one in odd):
+        return None
+    ways = {tuple(case.own_frames(case.threads[odd[0].rank].frames)[1:]) for case, _ in looks}
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    late = replace(odd[-1], kind="late", doing=how, call="")
-    return replace(looks[-1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+    told = replace(odd[-1], doing=how)
+    late = told if told.kind == "computes" and len(ways) == 1 else replace(told, kind="late", call="")
+    return replace(looks[-1][1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
 
 
 def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:

@@ -44,3 +44,18 @@ def test_after_several_looks_no_second_one_is_asked_for(knowledge: Database) -> 
 def test_a_look_is_at_each_process_once(taken: list[tuple[int, float | None]], looks: list[float | None]) -> None:
     made = ProcessStacks("a.txt", "py-spy", None, None, ())
     assert [one.taken for one in with_looks(replace(made, pid=pid, taken=at) for pid, at in taken)] == looks
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("server", []),  # one rank serves three that compute, and waits for them in turn
+        ("server_with_values", []),  # the variables of the one that waits show that it went on
+        ("endless_loop", [(2, "computes", 28)]),  # it moves, and only in the loop of one function
+        ("interpreters_lock", [(2, "lock", 79)]),  # one look with native code, one without
+    ],
+)
+def test_two_looks_tell_work_from_a_hang(case: str, told: list[tuple[int, str, int]]) -> None:
+    """weir.py at work, in a loop that never ends, and while a search of its thread holds the interpreter's lock."""
+    seen = _picture([CAPTURED.parent / "found" / case], 1)
+    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in seen.odd] == told
