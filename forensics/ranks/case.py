@@ -63,7 +63,7 @@ class RankCase:
         self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
         self.handled, self.stopped, self.held, self.sent = ends.handled, ends.stopped, ends.held, ends.sent
-        self.others_ended = ends.others
+        self.others_ended, self.is_lost = ends.others, ends.is_lost
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand

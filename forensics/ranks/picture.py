@@ -15,6 +15,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model.dumps import Dump
 from forensics.model.ranks import GroupRow, LastCalls, OddRank, ProofPlace, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.beside import Beside, with_beside
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
@@ -95,13 +96,17 @@ def picture(
     processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
     by_logs: bool = False,
+    beside: Beside = Beside(),  # noqa: B008
 ) -> RankPicture | None:
     """The picture of the ranks in `dumps`; without a dump that of their stacks, None where they show none. `ends`: how ranks
     ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written.
-    `by_logs`: where there is neither, the ends of ranks alone make it."""
+    `by_logs`: where there is neither, the ends of ranks alone make it. `beside`: what logs of other programs tell."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     seen = _of_dumps(case, by_logs) if case.dumps else _without_dumps(case, by_logs)
-    return replace(seen, odd=tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)) if seen else None
+    if seen is None:
+        return None
+    odd = tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)
+    return replace(seen, odd=(with_beside(odd[0], beside),) if len(odd) == 1 else odd)
 
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
