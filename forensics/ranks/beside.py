@@ -23,8 +23,8 @@ from forensics.readers.identity.entity_ids import entity_ids
 
 MAX_APART_S = 120.0  # chosen by hand: between the last call of a rank and the trouble of another program that is its reason
 ZONE_STEP_S = 900.0  # by a multiple of which clocks of two zones differ
-MAX_LINE_CHARS = 120  # of a line that stands inside a sentence
-MAX_LINES = 2  # of other programs, beside one rank
+MAX_SHOWN_CHARS = 120  # of a line that stands inside a sentence
+MAX_SHOWN_BESIDE = 2  # of other programs, beside one rank
 
 
 class Trouble(Struct, frozen=True):
@@ -72,7 +72,7 @@ def with_beside(odd: OddRank, beside: Beside) -> OddRank:
         lock = beside.locks[-1]
         odd = replace(odd, kind="lock", doing=f"{odd.doing}, and by another log a program holds a lock ({_said(lock)})")
         return replace(odd, proofs=(*odd.proofs, lock))
-    near = [one.place for one in beside.troubles if _is_near(one.stamp, odd)][-MAX_LINES:]
+    near = [one.place for one in beside.troubles if _is_near(one.stamp, odd)][-MAX_SHOWN_BESIDE:]
     if not near or (odd.kind == "computes" and not odd.doing.startswith(LOADER_WAIT)):
         return odd
     text = f"{odd.doing}, and another log tells of trouble, which may be the reason ({_said(near[-1])})"
@@ -80,7 +80,7 @@ def with_beside(odd: OddRank, beside: Beside) -> OddRank:
 
 
 def _said(place: ProofPlace) -> str:
-    return f"{place.source.rpartition('/')[2]}: {place.text.strip()[:MAX_LINE_CHARS]}"
+    return f"{place.source.rpartition('/')[2]}: {place.text.strip()[:MAX_SHOWN_CHARS]}"
 
 
 def _is_near(stamp: Stamp | None, odd: OddRank) -> bool:
