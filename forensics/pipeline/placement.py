@@ -18,8 +18,8 @@ from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
 from forensics.readers.python.process_stacks import failed_looks
-from forensics.readers.tools.held_locks import held_locks
 from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
+from forensics.readers.tools.own_words import error_lines, held_locks
 from forensics.readers.tools.sent_signals import sent_signals
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
@@ -86,7 +86,8 @@ def rank_picture(
     told_ends = ranks.ended_ranks(every, processes, knowledge, names)
     ends = replace(told_ends, said=said, held=held, sent=signals.sent, others=others)
     of_ranks = {r.name for r in analyses if r.dump or r.stacks}
-    beside = ranks.beside_ranks(every, of_ranks, [lock for scan in scans for lock in held_locks(scan)], knowledge)
+    locks, errors = ([place for scan in scans for place in read(scan)] for read in (held_locks, error_lines))
+    beside = ranks.beside_ranks(every, of_ranks, locks, errors, knowledge)
     return ranks.picture(dumps, stacks, ends, processes, written, by_logs, beside)
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
+from forensics.line_formats import parse_prefix
 from forensics.model import Observation
 from forensics.model.logs import Stamp
 from forensics.model.ranks import OddRank, ProofPlace
@@ -20,9 +21,9 @@ from forensics.ranks.doing import LOADER_WAIT, LOCK_WAITS, OUTSIDE_WAIT
 from forensics.ranks.ended import LAUNCHER_ROW, STOPPED_BY_ANOTHER, WAITS_FOR_PEER
 from forensics.ranks.launchers import CLOSES_WORKER, STOPPED_SIGNAL
 from forensics.readers.identity.entity_ids import entity_ids
+from forensics.readers.stamps.clock_samples import SMALLEST_ZONE_STEP_S
 
 MAX_APART_S = 120.0  # chosen by hand: between the last call of a rank and the trouble of another program that is its reason
-ZONE_STEP_S = 900.0  # by a multiple of which clocks of two zones differ
 MAX_SHOWN_CHARS = 120  # of a line that stands inside a sentence
 MAX_SHOWN_BESIDE = 2  # of other programs, beside one rank
 
@@ -35,14 +36,20 @@ class Trouble(Struct, frozen=True):
 
 
 class Beside(Struct, frozen=True):
-    """`troubles`: that of each log of another program; `locks`: the lines in which these tell that they hold a lock."""
+    """What logs of other programs tell. `troubles`: the last one of each; `locks`: the lines in which they tell that they hold
+    one; `errors`: those that they call errors."""
 
     troubles: tuple[Trouble, ...] = ()
     locks: tuple[ProofPlace, ...] = ()
+    errors: tuple[Trouble, ...] = ()
 
 
 def beside_ranks(
-    events: Iterable[Observation], of_ranks: Collection[str], locks: Sequence[ProofPlace], knowledge: Database
+    events: Iterable[Observation],
+    of_ranks: Collection[str],
+    locks: Sequence[ProofPlace],
+    errors: Sequence[ProofPlace],
+    knowledge: Database,
 ) -> Beside:
     """What logs tell that are none of `of_ranks`, and of which no event is one of a rank or of its launcher."""
     given = list(events)
@@ -53,7 +60,8 @@ def beside_ranks(
         if told and event.source not in own and not event.kind.startswith("series/"):
             first = event.proofs[0]
             found[event.source] = Trouble(ProofPlace(first.source, first.line, first.text), event.stamp)
-    return Beside(tuple(found.values()), tuple(lock for lock in locks if lock.source not in own))
+    called = (Trouble(one, parse_prefix(one.text).stamp) for one in errors if one.source not in own and one.source not in found)
+    return Beside(tuple(found.values()), tuple(lock for lock in locks if lock.source not in own), tuple(called))
 
 
 def _is_of_job(event: Observation, knowledge: Database) -> bool:
@@ -73,6 +81,7 @@ def with_beside(odd: OddRank, beside: Beside) -> OddRank:
         odd = replace(odd, kind="lock", doing=f"{odd.doing}, and by another log a program holds a lock ({_said(lock)})")
         return replace(odd, proofs=(*odd.proofs, lock))
     near = [one.place for one in beside.troubles if _is_near(one.stamp, odd)][-MAX_SHOWN_BESIDE:]
+    near = near or [one.place for one in beside.errors if _is_near(one.stamp, odd)][:1]
     if not near or (odd.kind == "computes" and not odd.doing.startswith(LOADER_WAIT)):
         return odd
     text = f"{odd.doing}, and another log tells of trouble, which may be the reason ({_said(near[-1])})"
@@ -89,5 +98,5 @@ def _is_near(stamp: Stamp | None, odd: OddRank) -> bool:
     if not since or stamp is None or stamp.wall is None or stamp.lacks == "date":
         return True
     wall = stamp.wall if stamp.wall.tzinfo else stamp.wall.replace(tzinfo=UTC)
-    apart = (wall.timestamp() - since) % ZONE_STEP_S
-    return min(apart, ZONE_STEP_S - apart) <= MAX_APART_S
+    apart = (wall.timestamp() - since) % SMALLEST_ZONE_STEP_S
+    return min(apart, SMALLEST_ZONE_STEP_S - apart) <= MAX_APART_S

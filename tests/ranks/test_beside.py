@@ -9,7 +9,7 @@ from forensics.cli.ranks import _picture
 from forensics.model.logs import Stamp
 from forensics.model.ranks import OddRank, ProofPlace
 from forensics.ranks.beside import Beside, Trouble, with_beside
-from forensics.readers.tools.held_locks import PATTERNS as LOCK_PATTERNS
+from forensics.readers.tools.own_words import PATTERNS as LOCK_PATTERNS
 
 CAPTURED = Path(__file__).parent / "beside"
 PLACE = ProofPlace("shipd.log", 3, "ERROR cannot ship")

@@ -24,7 +24,7 @@ PATTERNS, TABLE_PATTERNS = patterns_of("sent signals"), patterns_of("process tab
 STOPPED_STATE = "T"
 STATE_COLUMNS = ("STAT", "S", "STATE")
 STOP_SIGNAL, CONTINUE_SIGNAL = "STOP", "CONT"
-NAMES = {"9": "KILL", "15": "TERM", "18": CONTINUE_SIGNAL, "19": STOP_SIGNAL}  # by number, on most machines
+NAMES_OF_SIGNALS = {"9": "KILL", "15": "TERM", "18": CONTINUE_SIGNAL, "19": STOP_SIGNAL}  # by number, on most machines
 
 
 class Signals(Struct, frozen=True):
@@ -57,7 +57,7 @@ def _of(region: Region) -> Iterator[tuple[int, str, Line]]:
     signal, process = PATTERNS.signal.search(region.text), PATTERNS.process.search(region.text)
     if signal and process and not PATTERNS.got.search(region.text):
         name = signal["name"].upper()
-        yield int(process["pid"] or process["killed"]), NAMES.get(name, name), region.line
+        yield int(process["pid"] or process["killed"]), NAMES_OF_SIGNALS.get(name, name), region.line
 
 
 def _stopped_rows(region: Region) -> Iterator[tuple[int, Line]]:
