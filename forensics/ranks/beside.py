@@ -44,18 +44,21 @@ class Beside(Struct, frozen=True):
     errors: tuple[Trouble, ...] = ()
 
 
+def logs_of_job(events: Iterable[Observation], knowledge: Database) -> set[str]:
+    """The sources of which an event is one of a rank or of its launcher."""
+    return {event.source for event in events if _is_of_job(event, knowledge)}
+
+
 def beside_ranks(
     events: Iterable[Observation],
-    of_ranks: Collection[str],
+    own: Collection[str],
     locks: Sequence[ProofPlace],
     errors: Sequence[ProofPlace],
     knowledge: Database,
 ) -> Beside:
-    """What logs tell that are none of `of_ranks`, and of which no event is one of a rank or of its launcher."""
-    given = list(events)
-    own = {e.source for e in given if _is_of_job(e, knowledge)} | set(of_ranks)
+    """What logs tell that are none of `own`."""
     found: dict[str, Trouble] = {}
-    for event in sorted(given, key=lambda e: e.line):
+    for event in sorted(events, key=lambda e: e.line):
         told = event.cause not in (None, HEALTHY) and event.weight != "hint" and event.proofs
         if told and event.source not in own and not event.kind.startswith("series/"):
             first = event.proofs[0]

@@ -113,10 +113,13 @@ def _shown_by(case: RankCase) -> str:
     return SEVERAL_LOOKS.format(looks) if looks > 1 else ONE_MOMENT
 
 
-def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
+def late_in_looks(
+    stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess], went_on: bool = False
+) -> RankPicture | None:
     """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
-    looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there or came by
-    another line to what it does: one that computes in one function may never leave it. None where there is no such rank."""
+    looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there, came by another
+    line to what it does, or a log shows that the run `went_on`: one that computes in one function may never leave it. None where
+    there is no such rank."""
     cases = [RankCase((), look, processes=processes) for look in _looks(stacks)]
     looks = [
         (case, seen) for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)
@@ -129,7 +132,7 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     ways = {tuple(case.own_frames(case.threads[odd[0].rank].frames)[1:]) for case, _ in looks}
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
     told = replace(odd[-1], doing=how)
-    late = told if told.kind == "computes" and len(ways) == 1 else replace(told, kind="late", call="")
+    late = told if told.kind == "computes" and len(ways) == 1 and not went_on else replace(told, kind="late", call="")
     return replace(looks[-1][1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
 
 

@@ -101,6 +101,7 @@ class Ends(Struct, frozen=True):
     `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
     `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what tells of other signals.
     `others`: by pid, what tells the end of a process that is no rank. `is_lost`: ranks lost their connection to others.
+    `last_step`: when a log last told of a step of the run, s since 1970; 0 where none does.
     """
 
     own: Mapping[int, Ended] = MappingProxyType({})
@@ -115,6 +116,7 @@ class Ends(Struct, frozen=True):
     sent: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
     others: Mapping[int, Observation] = MappingProxyType({})
     is_lost: bool = False
+    last_step: float = 0.0
 
 
 def ended_ranks(

@@ -152,10 +152,11 @@ def _by_others(case: RankCase, odd: OddRank) -> tuple[ProofPlace, ...]:
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     told = picture_of_stacks(case)
-    is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
-    if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
+    moved = case.went_on or shown_by_looks(case.all_stacks) == "progress"
+    goes_on = moved and not (case.gave_up or case.ended or case.raised)
+    if goes_on and (late := late_in_looks(case.all_stacks, case.processes, case.went_on)):
         return late
-    if told and ((not is_known and _went_on(case, told)) or _most_work(case, told)):
+    if told and ((goes_on and (case.went_on or _went_on(case, told))) or _most_work(case, told)):
         return _at_work(told)
     is_told = (
         by_logs
