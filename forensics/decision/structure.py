@@ -117,9 +117,11 @@ def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[
     found = list(ranked)
     j = _first_of(found)
     before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
-    if not before or has_lasting_effect(found[j].cause, database) or not all(o.aftermath.later_attempts for o in before):
+    worked = all(o.aftermath.progress >= MIN_GROWN for o in before)  # the last attempt: what it ended with is its own
+    lasts = has_lasting_effect(found[j].cause, database) and not worked
+    if not before or lasts or not all(o.aftermath.later_attempts for o in before):
         return found
-    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, worked)]
     ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
     if ends:
         _, i, last = max(ends, key=lambda e: e[:2])
@@ -156,14 +158,14 @@ def _first_of(found: Sequence[Candidate]) -> int:
     return max(range(len(found)), key=lambda n: found[n].probability, default=0)
 
 
-def _ended_with(o: OwnedObservation, database: Database, by_stop: bool = False) -> bool:
+def _ended_with(o: OwnedObservation, database: Database, of_any_kind: bool = False) -> bool:
     """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?
 
-    `by_stop`: what stands behind it is a stop from outside, beside which an exception of any kind is the reason.
+    `of_any_kind`: an exception of any kind is one, as where only a stop from outside stands behind it.
     """
     after, about = o.aftermath, database.causes[str(o.observation.cause)]
     went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
-    raised = not about.fallback or (by_stop and "exception" in about.traits)
+    raised = not about.fallback or (of_any_kind and "exception" in about.traits)
     near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and raised
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 
@@ -174,8 +176,8 @@ def failed_process_first(ranked: Sequence[Candidate], database: Database) -> lis
     j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
         return found
-    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, database)]
-    waited = found[j].owned
+    waited, cause = found[j].owned, found[j].cause
+    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, cause, database)]
     first = [e for e in own if _all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
     if first and all(i != j for _, i, _ in own):
         _, i, error = min(first, key=lambda e: e[:2])
@@ -223,9 +225,12 @@ def _is_about_lost_numbers(o: OwnedObservation) -> bool:
     return o.owner == "mine" and o.lane is not None and o.lane.kind == "notebook" and tells_of_lost_numbers(told)
 
 
-def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
-    """Is it a strong sign of an error that no other process can give: of its program, or of a port that is taken on its host?"""
-    own = database.has_trait(str(o.observation.cause), "program_error") or "listen_error" in o.observation.fields
+def _failed_by_itself(o: OwnedObservation, waiting: str, database: Database) -> bool:
+    """Is it a strong sign of an end for which others are `waiting`, and which no other process and nobody outside can give: of an
+    error, of a death, or of a port that is taken on its host?"""
+    cause = str(o.observation.cause)
+    given = database.has_trait(cause, "waits_for_peer") or database.has_trait(cause, "external_stop")
+    own = (waiting in database.causes[cause].explains and not given) or "listen_error" in o.observation.fields
     return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
 
 

@@ -28,7 +28,7 @@ from forensics.readers.lanes.quotations import quoted_lines
 from forensics.readers.platforms.shell_places import failed_file_tool
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.quoted_source import TRACEBACK_HEAD
-from forensics.readers.python.teardown import IGNORED, IN_THREAD, THREAD_PREFIX
+from forensics.readers.python.teardown import EXIT_HOOKS, IGNORED, IN_THREAD, THREAD_PREFIX
 
 MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
 IGNORED_TRACEBACK = "traceback/ignored"
@@ -116,7 +116,7 @@ def _is_trouble(text: str, classes: LineClasses) -> bool:
 
 def _block(head: int, tail: Mapping[int, Line]) -> range:
     """The numbers of the lines of the traceback at `head`, with the line that says that it is ignored, to its exception."""
-    first = head - 1 if head - 1 in tail and any(said in tail[head - 1].text for said in IGNORED) else head
+    first = head - 1 if head - 1 in tail and any(said in tail[head - 1].text for said in (*IGNORED, *EXIT_HOOKS)) else head
     last = head + 1
     while last in tail and unlabelled(tail[last].text)[:1].isspace():
         last += 1

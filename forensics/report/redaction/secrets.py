@@ -26,6 +26,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.text import CUT
 from forensics.report.redaction.rules import (
     CODE_VALUE_PATTERN,
     EMPTY_VALUE_PATTERN,
@@ -195,6 +196,12 @@ def _rules_for(low: str) -> list[Rule]:
     return [RULES[n] for n in sorted(found)]
 
 
+# Of a line whose beginning is left out: its first word may be the end of a secret, or all of one whose name is left out.
+HALF_WORD = lazy.regex(
+    re.escape(CUT)
+    + r"""[\s"']{0,8}+(?:[^\s"'&]{0,400}+(?:(?<=[:=>])|(?<=bearer)|(?<=basic)|(?<=token))[\s"']{1,8}+)?+[^\s"'&]{0,400}+["']?""",
+    re.IGNORECASE,
+)
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 # Between the characters of a word a reader does not see these; a log may also show them as escapes, or colour a part of a word.
 INVISIBLE = lazy.regex(
@@ -206,7 +213,8 @@ ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
 MASKED = lazy.regex(r"\[REDACTED:[a-z0-9-]+\]")  # its words name no further secret
 # Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
-PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z)|\w+\+0x")  # a secret key of AWS has 40 characters, and one in 64 begins with a slash
+# One key in 64 begins with a slash: AWS's have 40 characters, the lines of a private key and of an e-mail 64 and 76.
+PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z|.{63}\Z|.{75}\Z)|\w+\+0x")
 KEY_ID = lazy.regex(r"\[REDACTED:[a-z]+-key-id\]")
 KEY_OF_ID = lazy.regex(r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{30,2000}={0,2})(?![\w+/=-])")  # in the line of its id
 PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
@@ -235,7 +243,7 @@ def swept(text: str, seen: dict[str, str]) -> str:
 
 
 def _masked(text: str, seen: dict[str, str] | None) -> str:
-    once = _mask_plain(text, seen)
+    once = _mask_plain(HALF_WORD.sub(CUT, text, 1) if text.startswith(CUT) else text, seen)
     return masked_encodings(once, lambda plain: _mask_plain(plain, None))
 
 
