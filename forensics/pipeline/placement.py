@@ -17,8 +17,10 @@ from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
+from forensics.readers.progress.steps_told import last_step
 from forensics.readers.python.process_stacks import failed_looks
 from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
+from forensics.readers.tools.own_words import error_lines, held_locks
 from forensics.readers.tools.sent_signals import sent_signals
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
@@ -84,7 +86,11 @@ def rank_picture(
     others = ranks.ends_of_others(every, {one.pid for one in processes.values()}, knowledge)
     told_ends = ranks.ended_ranks(every, processes, knowledge, names)
     ends = replace(told_ends, said=said, held=held, sent=signals.sent, others=others)
-    return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
+    own = ranks.logs_of_job(every, knowledge)
+    steps = max((at for scan in scans if scan.source.name in own and (at := last_step(scan))), default=0.0)
+    locks, errors = ([place for scan in scans for place in read(scan)] for read in (held_locks, error_lines))
+    beside = ranks.beside_ranks(every, own | {r.name for r in analyses if r.dump or r.stacks}, locks, errors, knowledge)
+    return ranks.picture(dumps, stacks, replace(ends, last_step=steps), processes, written, by_logs, beside)
 
 
 def _with_ranks(
