@@ -118,7 +118,9 @@ def _with_ranks(
     if runs and all(run.ended_well for run in runs):
         return events, _late(seen, analyses)
     found = ranks.observation(seen, proves, causes)
-    is_wait = ranks.is_wait(causes, decided, knowledge) or _was_stopped_waiting(_late(seen, analyses), causes, knowledge)
+    stopped = any(knowledge.has_trait(cause, "external_stop") for cause in causes)  # and so the others lose their connections
+    shown = {cause for cause in causes if not (stopped and proves[ranks.GONE].is_beside(cause))}
+    is_wait = ranks.is_wait(shown, decided, knowledge) or _was_stopped_waiting(_late(seen, analyses), shown, knowledge)
     if found is None or (seen.basis and not is_wait):
         is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
         return _but(events, told) if is_earlier else events, _late(seen, analyses) or seen
