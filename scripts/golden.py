@@ -44,9 +44,14 @@ def answers(folder: Path) -> dict[str, tuple[str, ...]]:
     from forensics.cli import main
 
     out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+    told = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
         sys.argv = ["forensics", "batch", str(folder), "--format", "jsonl"]
-        main()
+        try:
+            main()
+        except SystemExit as end:
+            if end.code not in (None, 0, 1):  # 1: a failure among the cases
+                raise RuntimeError(f"{folder}: exit status {end.code}: {told.getvalue()[-2000:]}") from end
     reports = (json.loads(line) for line in out.getvalue().splitlines() if line.strip())
     return {f"{folder.name}/{r['case']}": answer(r) for r in reports}
 

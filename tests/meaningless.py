@@ -8,6 +8,7 @@ something: a program's own prefix is no wrapper's in the log of a kernel. The an
 
 import argparse
 import collections
+import pickle
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +20,8 @@ from forensics.database import Database
 from forensics.line_formats import parse_prefix, recognise
 from forensics.model import Line, Report
 from forensics.readers.lanes.line_classes import PROGRESS, SAVED, line_classes
+from forensics.sources.rank_dumps.base import DumpError
+from forensics.sources.rank_dumps.pickled import read_plain_pickle
 
 Logs = dict[str, bytes]
 Change = Callable[[Logs], Logs | None]
@@ -93,12 +96,36 @@ def _renamed(names: Callable[[str], Iterable[str]], new: Callable[[str], str], a
         if not others:
             return None
         pattern = re.compile(rf"(?<![{around}])(?:{'|'.join(map(re.escape, reversed(list(others))))})(?![{around}])")
+
+        def renamed(text: str) -> str:
+            return pattern.sub(lambda m: others[m[0]], text)
+
         made = {
-            name: pattern.sub(lambda m: others[m[0]], text).encode("utf-8", "surrogateescape") for name, text in texts.items()
+            name: _dump_with(renamed, logs[name]) or renamed(text).encode("utf-8", "surrogateescape")
+            for name, text in texts.items()
         }
         return made if made != logs else None
 
     return changed
+
+
+def _dump_with(change: Callable[[str], str], data: bytes) -> bytes | None:
+    """A pickled dump with each of its texts changed: it holds their lengths. None for what is no such dump."""
+    try:
+        values = read_plain_pickle(data)
+    except DumpError:
+        return None
+
+    def changed(value: object) -> object:
+        if isinstance(value, str):
+            return change(value)
+        if isinstance(value, dict):
+            return {changed(k): changed(v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(changed(v) for v in value)
+        return value
+
+    return pickle.dumps(changed(values), data[1])
 
 
 SOCKET_HOST = re.compile(r"^([a-zA-Z][\w-]{2,40}):\d+:\d+ \[\d+\]|\bhost(?:name)?[:=] ?\"?([a-zA-Z][\w-]{2,40})\b", re.MULTILINE)

@@ -16,6 +16,7 @@ MIN_NUMPY_BYTES = 128 << 20  # with less to count in a process, the import of nu
 MIN_NUMPY_CHUNK_BYTES = 16 << 10  # below this, bytes.count is as fast
 MAX_QUOTED_CHARS = 2000  # of a line of a log; the report promises as many
 MAX_ROW_CHARS = 2 * MAX_QUOTED_CHARS  # of a row or a cell: a quoted line with its place, and with its marks escaped
+CUT = "[…]"  # in place of what is left out of a line in front of its text
 FORMULA_START_CHARS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # the last four are those of full width
 LINE_COMMAND_PATTERN = lazy.regex(r"(?:(?<=[\r\n])|\A)([^\S\r\n]*):(?=:)")  # a runner takes off the blanks in front
 ANYWHERE_COMMAND_PATTERN = lazy.regex(r"#(?=#\w*\[)")
@@ -52,6 +53,11 @@ def decode_line(raw: bytes) -> str:
     """The text of `raw`, without terminal escapes; invalid bytes are replaced."""
     text = raw.decode("utf-8", "replace")
     return ANSI.sub("", text) if "\x1b" in text else text
+
+
+def decode_rest(raw: bytes) -> str:
+    """The text of a line whose beginning is left out: it begins with CUT, behind which half a word may stand."""
+    return CUT + decode_line(raw)
 
 
 def decoded_rows(data: bytes, rows: Sequence[bytes]) -> Sequence[str]:

@@ -44,7 +44,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "precision": frozenset(("half",)),  # of the numbers in a step
     "machine": frozenset(("server",)),  # with a management controller
     "work": frozenset(("training", "serving")),
-    "language": frozenset(("python", "javascript", "julia", "java", "c")),
+    "language": frozenset(("python", "javascript", "julia", "java", "go", "c")),
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos", "android")),
 }
 SIGNATURE_FACT = "signature"  # the ids of the signatures of the evidence, one a line

@@ -15,7 +15,6 @@ from forensics.decision.ledger import exchange, first_of
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
 
-NO_REASONS = ("waits_for_peer", "external_stop")  # traits of what does not tell why a process left the others
 FAILED_FIRST = "rule: a process of the job failed on its own, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed on its own before it"
 
@@ -26,10 +25,8 @@ def failed_process_first(ranked: Sequence[Candidate], lanes: Sequence[Lane], dat
     j = first_of(found)
     if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
         return found
-    waited, told = found[j].owned, [(i, o) for i, c in enumerate(found) for o in c.owned]
-    own = [
-        (o.observation.line, i, o) for i, o in told if _failed_by_itself(o, database) or _ended_rank(o, found[j].cause, database)
-    ]
+    waited, cause = found[j].owned, found[j].cause
+    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, cause, database)]
     own = [e for e in own if not any(_went_on_beside(lane, e[2]) for lane in lanes)]
     first = [e for e in own if all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
     if first and all(i != j for _, i, _ in own):
@@ -38,21 +35,14 @@ def failed_process_first(ranked: Sequence[Candidate], lanes: Sequence[Lane], dat
     return found
 
 
-def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
-    """Is it a strong sign of an error that no other process can give: of its program, or of a port that is taken on its host?"""
-    own = database.has_trait(str(o.observation.cause), "program_error") or "listen_error" in o.observation.fields
-    return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
-
-
-def _ended_rank(o: OwnedObservation, waiting: str, database: Database) -> bool:
-    """Did a process raise it or die of it, end with it, and can that leave others `waiting`? A stop ends them all."""
-    cause, after = str(o.observation.cause), o.aftermath
-    died = "exc_type" in o.observation.fields or database.has_trait(cause, "process_death")
-    able = database.explains(cause, waiting) and not any(
-        database.has_trait(cause, t) for t in ("waits_for_peer", "external_stop")
-    )
-    went_on = after.later_attempts or after.repeated or after.progress or after.good or after.handled or after.low_severity
-    return died and able and not went_on and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG
+def _failed_by_itself(o: OwnedObservation, waiting: str, database: Database) -> bool:
+    """Is it a strong sign of an end for which others are `waiting`, and which no other process and nobody outside can give: of an
+    error, of a death, or of a port that is taken on its host? What its program calls a warning ended nothing."""
+    cause = str(o.observation.cause)
+    given = database.has_trait(cause, "waits_for_peer") or database.has_trait(cause, "external_stop")
+    own = (database.explains(cause, waiting) and not given) or "listen_error" in o.observation.fields
+    ended = not survived(o) and not o.aftermath.low_severity
+    return own and ended and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG
 
 
 def _went_on_beside(lane: Lane, failed: OwnedObservation) -> bool:

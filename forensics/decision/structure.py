@@ -119,9 +119,11 @@ def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[
     found = list(ranked)
     j = first_of(found)
     before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
-    if not before or has_lasting_effect(found[j].cause, database) or not all(o.aftermath.later_attempts for o in before):
+    worked = all(o.aftermath.progress >= MIN_GROWN for o in before)  # the last attempt: what it ended with is its own
+    lasts = has_lasting_effect(found[j].cause, database) and not worked
+    if not before or lasts or not all(o.aftermath.later_attempts for o in before):
         return found
-    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, worked)]
     ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
     if ends:
         _, i, last = max(ends, key=lambda e: e[:2])
@@ -154,14 +156,14 @@ def _worked_on(lane: Lane, failed: OwnedObservation) -> bool:
     return other and lane.digest.progress >= 0 and lane.attempts[-1].last_line > seen.last_line
 
 
-def _ended_with(o: OwnedObservation, database: Database, by_stop: bool = False) -> bool:
+def _ended_with(o: OwnedObservation, database: Database, of_any_kind: bool = False) -> bool:
     """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?
 
-    `by_stop`: what stands behind it is a stop from outside, beside which an exception of any kind is the reason.
+    `of_any_kind`: an exception of any kind is one, as where only a stop from outside stands behind it.
     """
     after, about = o.aftermath, database.causes[str(o.observation.cause)]
     went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
-    raised = not about.fallback or (by_stop and "exception" in about.traits)
+    raised = not about.fallback or (of_any_kind and "exception" in about.traits)
     near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and raised
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 

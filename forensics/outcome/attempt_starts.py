@@ -3,8 +3,9 @@
     loading data / step 1 / step 2 / Killed / loading data / step 1   -> the second `loading data`
     epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the table's head is repeated, its steps count on
 
-Six things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
-a bar that is drawn from its beginning again behind a traceback, a command that the shell's `time` measures behind another one
+Seven things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
+a bar that is drawn from its beginning again behind a traceback, steps that are counted on behind the runner's word that a program
+failed with a traceback, a command that the shell's `time` measures behind another one
 that wrote the same lines, and the first lines of the program when they occur again, unless the step counter continues across
 them or nothing stands behind them: a warning at the exit is the same in each attempt. Many programs begin with the same line of
 two words; such a line begins an attempt only after the exception of a traceback. A log whose first line is a failure or a stack
@@ -17,6 +18,7 @@ from itertools import accumulate, pairwise, takewhile
 from forensics.readers.lanes.line_classes import (
     FRAME,
     PROGRESS,
+    RUN_FAILED,
     START,
     TRACEBACK,
     TROUBLE,
@@ -48,7 +50,7 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
     banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
     bars, classes, templates = _timed_commands(rows), set(bits), rows.templates
     if any(b & TRACEBACK for b in classes):
-        bars |= _bar_restarts(rows, bits) | _usages(rows, bits)
+        bars |= _bar_restarts(rows, bits) | _usages(rows, bits) | _counted_on(bits, counts)
     may = _may_begin(templates, bits, banners, counts, any(b & START for b in classes)) | bars
     report = _last_report(rows, bits) if may else 0
     asked = sorted(i for i in may if i < report)
@@ -121,6 +123,21 @@ def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
             shown = set() if bar.is_complete else {bar.total}
         if b & TRACEBACK:
             failed |= shown
+    return found
+
+
+def _counted_on(bits: Sequence[int], counts: Sequence[int | None]) -> set[int]:
+    """The indices of rows with which steps go on behind a runner's word that the program failed, with a traceback."""
+    found: set[int] = set()
+    raised = failed = False
+    counted = 0
+    for i, b in enumerate(bits):
+        if (count := counts[i]) is not None:
+            if failed and counted and count >= counted:
+                found.add(i)
+            raised, failed, counted = False, False, count
+        raised = raised or bool(b & TRACEBACK)
+        failed = failed or (raised and bool(b & RUN_FAILED))
     return found
 
 

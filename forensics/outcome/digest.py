@@ -29,7 +29,7 @@ TAIL_LINES = (1, 3, 10, 50)
 END_LINES = 10  # one of the scales of TAIL_LINES
 MAX_LINES_ABOVE_TRACEBACK = 3  # a logger prints its record, and sometimes the request, above the traceback
 MIN_TEMPLATE_CHARS = 3  # lines of many kinds share a shorter template
-NOT_WORK_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line does not show that the program continues
+NOT_WORK_CLASSES = TROUBLE | FRAME | SHUT_DOWN | RUN_FAILED  # such a line does not show that the program continues
 # The classes of a digest: their bit, and the bits of lines that are not counted.
 COUNTED_CLASSES = {
     "trouble": (TROUBLE, NOT_AN_END),

@@ -7,7 +7,7 @@ each chunk.
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import hyperscan
@@ -19,6 +19,7 @@ from forensics.core.text import line_ends
 from forensics.database import Database, whole_anchors
 from forensics.scan.frames_of_shapes import SHORT_BYTES, FramesOfShapes
 
+END_CHARS = 3  # chosen by hand: one line in some hundred has the same three letters, and they are found at once
 MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
 MAX_LAST_PLACES = 32  # of the same anchor: the last places show how the log ended
 MAX_MIDDLE_PLACES = 4  # of an anchor that earlier chunks had often, in a chunk that is not near the end: to see that it goes on
@@ -58,6 +59,11 @@ def called(callers: Callers, folded: str) -> list[int]:
     return [i for i, needed in callers if not needed or any(map(stands, needed))]
 
 
+def called_in_long(callers: Callers, folded: str, ends: Set[tuple[str, ...]]) -> list[int]:
+    """called() for a line in which each search takes long. `ends`: all of its sequences of END_CHARS characters."""
+    return [i for i, needed in callers if not needed or any(tuple(t[-END_CHARS:]) in ends and t in folded for t in needed)]
+
+
 class Matcher:
     """The compiled anchors of a database, usable from several threads at once."""
 
@@ -71,6 +77,7 @@ class Matcher:
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
         self.callers: dict[int, tuple[Callers, Callers]] = {}  # by anchor: those that need no digits, and those that do
         self.called_in: dict[tuple[int, bytes], tuple[int, ...]] = {}  # by anchor and shape of line
+        self.ends_of_line: tuple[str, Set[tuple[str, ...]]] = "", frozenset()  # of the long line that was last looked at
         self.lock = threading.Lock()
         self.local = threading.local()
 
@@ -79,7 +86,8 @@ class Matcher:
         looked for once for all lines of a shape: `invalid` calls for a hundred signatures."""
         without, asking = self._callers_of(anchor)
         if len(folded) > MAX_SHAPE_CHARS:
-            return [*called(without, folded), *called(asking, folded)]
+            ends = self._ends_of(folded)
+            return [*called_in_long(without, folded, ends), *called_in_long(asking, folded, ends)]
         line = anchor, zeroed(folded)
         found = self.called_in.get(line)
         if found is None:
@@ -87,6 +95,13 @@ class Matcher:
                 self.called_in.clear()
             found = self.called_in[line] = tuple(called(without, folded))
         return [*found, *called(asking, folded)] if asking else found
+
+    def _ends_of(self, folded: str) -> Set[tuple[str, ...]]:
+        line, ends = self.ends_of_line
+        if line is not folded:
+            ends = set(zip(folded, folded[1:], folded[2:], strict=False))
+            self.ends_of_line = folded, ends
+        return ends
 
     def _callers_of(self, anchor: int) -> tuple[Callers, Callers]:
         if anchor not in self.callers:

@@ -1,7 +1,7 @@
 """A place where an anchor ends, and its line. Text and region are made at the first use."""
 
 from forensics.core import limits
-from forensics.core.text import ascii_lower, decode_line, frame_bounds, line_ends
+from forensics.core.text import ascii_lower, decode_line, decode_rest, frame_bounds, line_ends
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
@@ -64,7 +64,8 @@ class AnchorPlace:
     def text(self) -> str:
         """The text of the line, or of the frame of a redrawn bar, that holds the place."""
         if self._text is None:
-            self._text = decode_line(self.chunk.data[self.left : self.right])
+            is_rest = self.left > self.start and self.chunk.data[self.left - 1] != CARRIAGE_RETURN
+            self._text = (decode_rest if is_rest else decode_line)(self.chunk.data[self.left : self.right])
         return self._text
 
     def region(self, source: str, before: int, after: int) -> Region:

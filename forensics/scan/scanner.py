@@ -9,7 +9,7 @@ from typing import Any
 from forensics.core import limits
 from forensics.core.input_time import Share
 from forensics.core.shapes import indented
-from forensics.core.text import decode_line, printable
+from forensics.core.text import CUT, decode_line, decode_rest, printable
 from forensics.database import HEALTHY, Allowance, Database
 from forensics.database.confirm import Found
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
@@ -69,7 +69,11 @@ def _ends(rows: Sequence[bytes]) -> Sequence[str]:
     if joined.isascii() and b"\x1b" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
         texts = joined.decode("ascii").split("\n") if rows else []
         return [text.rstrip("\r") for text in texts] if b"\r" in joined else texts
-    return [decode_line(raw[-EDGE_BYTES:].rstrip(b"\r")) for raw in rows]
+    return [_end(raw.rstrip(b"\r")) for raw in rows]
+
+
+def _end(raw: bytes) -> str:
+    return decode_line(raw) if len(raw) <= EDGE_BYTES else decode_rest(raw[-EDGE_BYTES:])
 
 
 class _Text:
@@ -281,11 +285,14 @@ class _Scanner:
         known = self.head if self.bytes <= EDGE_LINES * EDGE_BYTES else []  # of a short source, the ends share lines
         if self.lines <= len(known):
             return tuple(known[: self.lines])
-        rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
+        kept = self.tail.removesuffix(b"\n").split(b"\n") if self.lines else []
+        rows = kept[-EDGE_LINES:]
         first = self.lines - len(rows) + 1
         shared = known[first - 1 :]
-        last = rows[len(shared) :]
-        return (*shared, *map(Line, range(first + len(shared), first + len(rows)), _ends(last)))
+        texts = _ends(rows[len(shared) :])
+        if len(rows) == len(kept) and not shared and len(self.tail) < self.bytes and not texts[0].startswith(CUT):
+            texts = [CUT + texts[0], *texts[1:]]
+        return (*shared, *map(Line, range(first + len(shared), first + len(rows)), texts))
 
     def _count_the_rest(self) -> None:
         """Estimate the hits at places that were not tested from the share of tested places that were confirmed."""

@@ -174,7 +174,13 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
         inner = _key_of(said.encode("utf-8", "replace"), False)
         if inner is not None and not (key and inner[0] == "rank"):
             return inner
-    return key or _rank_behind_prefixes(raw[:MAX_LABELLED_BYTES])
+    return key or _rank_behind_prefixes(raw[:MAX_LABELLED_BYTES]) or _supervised_behind_time(raw[:MAX_LABELLED_BYTES])
+
+
+def _supervised_behind_time(raw: bytes) -> LaneKey | None:
+    """What a supervisor's record is about that stands behind a time: `10:11:12 [I 2026-01-05 10:11:12.004 ServerApp] `."""
+    found = TIME_IN_FRONT.match(raw)
+    return supervised_entity(raw[found.end() :]) if found else None
 
 
 def _rank_behind_prefixes(raw: bytes) -> LaneKey | None:

@@ -29,12 +29,12 @@ WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 e
 class Shape:
     """What all lines have in common that differ only in digits.
 
-    `template`: the first eight words, without numbers and signs, of the last frame. `key`: of the lane, None if no prefix tells
-    it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line begins with them as a rank does.
-    `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE if it was not looked for.
-    `said`: what the program wrote in the last frame, with zeros for its digits; None for a line with escapes, or with other
-    letters than those of ASCII. `is_whole`: that is all of the line. `start`: its first bytes. `is_of_srun`: does it begin as
-    srun labels the lines of a rank? `is_blank`: it has no text.
+    `template`: the first eight words, without numbers and signs, of what is said, or else of the last frame. `key`: of the
+    lane, None if no prefix tells it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line
+    begins with them as a rank does. `step_at`: where the number of a counted step stands; None for a shape without one,
+    UNKNOWN_PLACE if it was not looked for. `said`: what the program wrote in the last frame, with zeros for its digits; None
+    for a line with escapes, or with other letters than those of ASCII. `is_whole`: that is all of the line. `start`: its
+    first bytes. `is_of_srun`: does it begin as srun labels the lines of a rank? `is_blank`: it has no text.
     """
 
     __slots__ = (
@@ -54,11 +54,12 @@ class Shape:
     def __init__(self, line: bytes, key: LaneKey | None, with_step: bool, name_at: slice | None, of_srun: bool) -> None:
         self.start = line[:START_BYTES]
         frame = line.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in line else line
-        self.template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:TEMPLATE_WORDS])
         self.key, self.name_at, self.is_of_srun = key, name_at, of_srun
         is_plain = with_step and line.isascii() and ESCAPE not in line
         text = frame.decode("ascii") if is_plain else ""
         self.said = unlabelled(text) if is_plain else None
+        words = (frame if self.said is None else self.said.encode()).translate(WORDS_ONLY).split()
+        self.template = b" ".join([w for w in words if len(w) > 2][:TEMPLATE_WORDS])
         self.is_whole = self.said is not None and len(self.said) == len(line)
         front = len(line.rstrip(b"\r")) - len(frame) + len(text) - len(self.said or "")  # other frames, and a label
         self.step_at = UNKNOWN_PLACE if self.said is None else _step_place(self.said, front)

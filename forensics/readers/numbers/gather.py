@@ -51,7 +51,9 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
     thin=True,
 )
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
-TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
+TOOLS = (tool_tables, processes, memory_tools, usage_reports)  # whose numbers have a meaning by the place where they stand
+TRIGGERS = (*LINE_TRIGGERS, *(trigger for tool in TOOLS for trigger in tool.TRIGGERS))
+KINDS_OF_TOOLS = {OOM_REPORT_KIND, *(trigger.kind for tool in TOOLS for trigger in tool.TRIGGERS)}
 MAX_SAMPLED_LINES = 2000  # of each kind
 MAX_TOGETHER = 64  # scans whose numbers were read together and are kept until each was asked for; some fifty are
 MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
@@ -138,10 +140,8 @@ def gather_together(scans: Sequence[Scan], telling: bool) -> list[Numbers]:
 
 
 def _numbers_of(scan: Scan, gathered: "_Gathered") -> Numbers:
-    series = [
-        *gathered.series(),
-        *(s for module in (tool_tables, processes, memory_tools, usage_reports, lost_values) for s in module.series(scan)),
-    ]
+    tools = () if KINDS_OF_TOOLS.isdisjoint(scan.regions) else TOOLS  # as in most logs
+    series = [*gathered.series(), *(s for tool in tools for s in tool.series(scan)), *lost_values.series(scan)]
     return Numbers(tuple(sorted(series, key=lambda s: (s.lines[0], s.name, s.scope))), gathered.progress())
 
 

@@ -134,13 +134,14 @@ class Quotes:
 
 
 def begins_in_text(text: str, at: int) -> bool:
-    """Is the character `at` a part of a text that a model reads or writes?"""
-    return any(found.start() < at < found.end() for found in PATTERNS.text.finditer(text))
+    """Is the character `at` a part of a text that a model reads or writes, or of what is told of another run?"""
+    told = (PATTERNS.text, PATTERNS.other_run)
+    return any(found.start() < at < found.end() for pattern in told for found in pattern.finditer(text))
 
 
 def has_quoted_text(text: str) -> bool:
-    """Has the line a text that a model reads or writes?"""
-    return PATTERNS.text.search(text) is not None
+    """Has the line a text that a model reads or writes, or tells it of another run?"""
+    return PATTERNS.text.search(text) is not None or PATTERNS.other_run.search(text) is not None
 
 
 def _overlaps(span: tuple[int, int], parts: Sequence[tuple[int, int]]) -> bool:

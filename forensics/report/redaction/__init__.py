@@ -24,19 +24,18 @@ M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
 
 def without_secrets(report: Report) -> Report:
     """`report` with every secret masked; the same object if there is none."""
-    shown = set(texts(report))
-    masked = _with_masked_lines(report, shown)
-    return _masked(masked, shown if masked is report else set(texts(masked)))
+    shown, seen = set(texts(report)), dict[str, str]()
+    masked = _with_masked_lines(report, shown, seen)
+    return _masked(masked, shown if masked is report else set(texts(masked)), seen)
 
 
 def mask_secrets(value: T) -> T:
     """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
-    return _masked(value, set(texts(value)))
+    return _masked(value, set(texts(value)), {})
 
 
-def _masked(value: T, shown: AbstractSet[str]) -> T:
-    """`value`, in which these texts are `shown`, with the secrets in them masked, each line for itself."""
-    seen: dict[str, str] = {}
+def _masked(value: T, shown: AbstractSet[str], seen: dict[str, str]) -> T:
+    """`value`, in which these texts are `shown`, with the secrets in them masked, each line for itself, and those of `seen`."""
     clean = {text: mask_text(text, seen) for text in shown}
     clean = {k: swept(v, seen) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
@@ -51,46 +50,46 @@ def without_names(report: Report, folder: bool = True) -> tuple[Report, dict[str
     return changed(report, names.hide) if names.pattern else report, names.key()
 
 
-def _with_masked_lines(report: Report, texts_of_it: AbstractSet[str]) -> Report:
-    """Lines that are next to each other in the quotations of a log: one may tell what the other shows."""
+def _with_masked_lines(report: Report, texts_of_it: AbstractSet[str], seen: dict[str, str]) -> Report:
+    """Lines that are next to each other in the quotations of a log: one may tell what the other shows. Adds to `seen`."""
     subject = report.subject
     shown = [split_outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
     if not any(map(needs_neighbours, {*texts_of_it, *shown})):
         return report
     if subject and shown:
-        subject = replace(subject, outcome_lines=tuple(_outcome_lines(subject.outcome_lines)))
+        subject = replace(subject, outcome_lines=tuple(_outcome_lines(subject.outcome_lines, seen)))
     made = replace(
         report,
-        causes=_findings(report.causes),
-        incidents=tuple(replace(i, findings=_findings(i.findings)) for i in report.incidents),
-        unusual=_messages(report.unusual),
-        last_lines=_messages(report.last_lines),
-        around=_messages(report.around),
-        notices=_messages(report.notices),
-        earlier_attempts=_messages(report.earlier_attempts),
+        causes=_findings(report.causes, seen),
+        incidents=tuple(replace(i, findings=_findings(i.findings, seen)) for i in report.incidents),
+        unusual=_messages(report.unusual, seen),
+        last_lines=_messages(report.last_lines, seen),
+        around=_messages(report.around, seen),
+        notices=_messages(report.notices, seen),
+        earlier_attempts=_messages(report.earlier_attempts, seen),
         subject=subject,
-        baseline=replace(told, messages=_messages(told.messages)) if (told := report.baseline) else None,
+        baseline=replace(told, messages=_messages(told.messages, seen)) if (told := report.baseline) else None,
     )
     return made if made != report else report
 
 
-def _messages(given: tuple[M, ...]) -> tuple[M, ...]:
+def _messages(given: tuple[M, ...], seen: dict[str, str]) -> tuple[M, ...]:
     """Quoted lines that are next to each other."""
-    return tuple(replace(m, text=text) for m, text in zip(given, _clean([m.text for m in given]), strict=True))
+    return tuple(replace(m, text=text) for m, text in zip(given, _clean([m.text for m in given], seen), strict=True))
 
 
-def _outcome_lines(lines: tuple[str, ...]) -> Iterator[str]:
+def _outcome_lines(lines: tuple[str, ...], seen: dict[str, str]) -> Iterator[str]:
     places, shown = zip(*map(split_outcome_line, lines), strict=True)
-    yield from (f"{place}: {text}" for place, text in zip(places, _clean(list(shown)), strict=True))
+    yield from (f"{place}: {text}" for place, text in zip(places, _clean(list(shown), seen), strict=True))
 
 
-def _findings(given: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return tuple(replace(f, evidence=tuple(map(_proof, f.evidence))) for f in given)
+def _findings(given: tuple[Finding, ...], seen: dict[str, str]) -> tuple[Finding, ...]:
+    return tuple(replace(f, evidence=tuple(_proof(p, seen) for p in f.evidence)) for f in given)
 
 
-def _proof(proof: Proof) -> Proof:
+def _proof(proof: Proof, seen: dict[str, str]) -> Proof:
     lines = [*(x.text for x in proof.before), proof.text, *(x.text for x in proof.after)]
-    clean = _clean(lines)
+    clean = _clean(lines, seen)
     if clean == lines:
         return proof
     at = len(proof.before)
@@ -99,12 +98,13 @@ def _proof(proof: Proof) -> Proof:
     return replace(proof, before=before, text=clean[at], after=after, matched=proof.matched if clean[at] == proof.text else "")
 
 
-def _clean(lines: list[str]) -> list[str]:
-    """Lines without secrets that only their neighbours tell; those of a key also where its first line is not among them."""
+def _clean(lines: list[str], seen: dict[str, str]) -> list[str]:
+    """Lines without secrets that only their neighbours tell; those of a key also where its first line is not among them.
+    They are added to `seen`."""
     if not any(map(needs_neighbours, lines)):
         return lines
     key = any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in lines)
-    return [_key_line(text) if key else text for text in mask_lines(lines)]
+    return [_key_line(text) if key else text for text in mask_lines(lines, seen)]
 
 
 def _key_line(text: str) -> str:

@@ -138,7 +138,8 @@ MAX_NAME_END_CHARS = 120  # a word of a secret's name, what follows it in the na
 EMPTY_VALUE_PATTERN = lazy.regex(
     r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|failure|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|wrong|rejected|denied|changed"
-    r"|on|off|error|mismatch|must|should|cannot|does|field|falsch|incorrecta|incorrect[eo]?|x{3,}|\.{2,}\S*|\*+|-+|•+|[<$%{\[(].*"
+    r"|on|off|error|mismatch|must|should|cannot|does|field|falsch|incorrecta|incorrect[eo]?|x{3,}|\.{2,}\S*|\*+|-+|•+|[<%{(].*"
+    r"|\$(?:\(.*|\{.*|[A-Z_][A-Z0-9_]*|[a-z_]+)|\[(?-i:[a-z_ -]*|[A-Z_ -]*)\]?"
     r"|os\.environ\S*|getenv\S*|your[-_ ].*|self\.\S*|args?\.\S*|cfg\.\S*|config\.\S*|n/?a|tensor\(.*|torch\.\S*)\Z",
     re.IGNORECASE,
 )

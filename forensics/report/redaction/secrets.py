@@ -26,6 +26,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
+from forensics.core.text import CUT
 from forensics.report.redaction.rules import (
     CODE_VALUE_PATTERN,
     EMPTY_VALUE_PATTERN,
@@ -173,28 +175,42 @@ Anchored = tuple[str, tuple[int, ...]]
 
 
 @functools.cache
-def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...]]:
-    """The anchors with the numbers of their rules: by their first characters, and those that are shorter."""
+def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...], tuple[Anchored, ...]]:
+    """The anchors with the numbers of their rules: by their first characters, those that are shorter, and those with digits."""
     numbers: dict[str, tuple[int, ...]] = {}
     for number, rule in enumerate(RULES):
         for anchor in rule.anchors:
             numbers[anchor] = (*numbers.get(anchor, ()), number)
     grams: dict[tuple[str, ...], tuple[Anchored, ...]] = {}
-    for anchored in numbers.items():
+    with_digits = tuple(a for a in numbers.items() if any(map(str.isdigit, a[0])))
+    without = [a for a in numbers.items() if a not in with_digits]
+    for anchored in without:
         if len(anchored[0]) >= ANCHOR_KEY_CHARS:
             key = tuple(anchored[0][:ANCHOR_KEY_CHARS])
             grams[key] = (*grams.get(key, ()), anchored)
-    return grams, tuple(a for a in numbers.items() if len(a[0]) < ANCHOR_KEY_CHARS)
+    return grams, tuple(a for a in without if len(a[0]) < ANCHOR_KEY_CHARS), with_digits
 
 
 def _rules_for(low: str) -> list[Rule]:
     """The rules of which an anchor occurs in the lower-case text `low`."""
-    grams, short = _anchors()
-    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
-    found = {n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers}
+    found = {*_rules_of_shape(low), *(n for anchor, numbers in _anchors()[2] if anchor in low for n in numbers)}
     return [RULES[n] for n in sorted(found)]
 
 
+@by_shape  # names of thousands of files differ in digits only
+def _rules_of_shape(low: str) -> frozenset[int]:
+    """The numbers of the rules of which an anchor without a digit occurs in the lower-case text `low`."""
+    grams, short, _ = _anchors()
+    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
+    return frozenset(n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers)
+
+
+# Of a line whose beginning is left out: its first word may be the end of a secret, or all of one whose name is left out.
+HALF_WORD = lazy.regex(
+    re.escape(CUT)
+    + r"""[\s"']{0,8}+(?:[^\s"'&]{0,400}+(?:(?<=[:=>])|(?<=bearer)|(?<=basic)|(?<=token))[\s"']{1,8}+)?+[^\s"'&]{0,400}+["']?""",
+    re.IGNORECASE,
+)
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 # Between the characters of a word a reader does not see these; a log may also show them as escapes, or colour a part of a word.
 INVISIBLE = lazy.regex(
@@ -206,7 +222,8 @@ ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
 MASKED = lazy.regex(r"\[REDACTED:[a-z0-9-]+\]")  # its words name no further secret
 # Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
-PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z)|\w+\+0x")  # a secret key of AWS has 40 characters, and one in 64 begins with a slash
+# One key in 64 begins with a slash: AWS's have 40 characters, the lines of a private key and of an e-mail 64 and 76.
+PATH_OR_OFFSET = lazy.regex(r"/(?!.{39}\Z|.{63}\Z|.{75}\Z)|\w+\+0x")
 KEY_ID = lazy.regex(r"\[REDACTED:[a-z]+-key-id\]")
 KEY_OF_ID = lazy.regex(r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{30,2000}={0,2})(?![\w+/=-])")  # in the line of its id
 PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
@@ -235,7 +252,7 @@ def swept(text: str, seen: dict[str, str]) -> str:
 
 
 def _masked(text: str, seen: dict[str, str] | None) -> str:
-    once = _mask_plain(text, seen)
+    once = _mask_plain(HALF_WORD.sub(CUT, text, 1) if text.startswith(CUT) else text, seen)
     return masked_encodings(once, lambda plain: _mask_plain(plain, None))
 
 
