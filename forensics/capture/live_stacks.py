@@ -281,7 +281,7 @@ def _own_waits(pid: int) -> dict[str, str]:
 def py_spy_path(commands: list[str]) -> str:
     """The path of py-spy: of this Python, of the PATH, or beside the Python of one of the processes; empty if there is none."""
     own = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
-    found = next((p for f in own if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
+    found = next((p for f in own if f and os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
     theirs = dict.fromkeys(os.path.dirname(c.split(" ")[0]) for c in commands if c.startswith("/"))
     return found or next((p for f in theirs if _may_run(p := os.path.join(f, "py-spy"))), "")
 

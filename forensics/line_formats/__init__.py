@@ -143,7 +143,8 @@ def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Sequence[Pr
     known, rest = _recipes.get(shape), texts[len(first) :] if first else texts
     if known is None:
         return [*first, *map(_parse, rest)]
-    return [*first, *(prefix or _parse(text) for text, prefix in zip(rest, known.read_all(rest), strict=True))]
+    read = known.read_all(rest)
+    return [*first, *(read if all(read) else (prefix or _parse(text) for text, prefix in zip(rest, read, strict=True)))]
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):

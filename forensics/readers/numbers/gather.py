@@ -152,8 +152,8 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
     for trigger in LINE_TRIGGERS:
         regions = scan.regions.get(trigger.kind, ())
         kinds += [regions] if regions and regions not in kinds else []  # often the same lines show the loss and the memory
-    if len(kinds) == 1 and isinstance(kinds[0], RegionColumns):
-        return _with_tail(kinds[0], scan.tail)
+    if columns := _all_columns(kinds):
+        return _with_tail(columns, scan.tail)
     found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
     for regions in reversed(kinds):
         kept = regions if len(regions) <= MAX_SAMPLED_LINES else [*map(regions.__getitem__, _evenly([r.number for r in regions]))]
@@ -178,13 +178,22 @@ def _printed(scan: Scan, numbers: list[int], texts: list[str]) -> tuple[list[int
     return ([*compress(numbers, kept)], [*compress(texts, kept)]) if left else (numbers, texts)
 
 
+def _all_columns(kinds: Sequence[Sequence[Region]]) -> RegionColumns | None:
+    """The columns of one kind that hold all others; None if there are none."""
+    largest = max(kinds, key=len, default=None)
+    if not isinstance(largest, RegionColumns):
+        return None
+    return largest if all(own is largest or (isinstance(own, RegionColumns) and own.among is largest) for own in kinds) else None
+
+
 def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:
-    """As _sampled_lines(), for lines of one kind, each of one frame."""
+    """As _sampled_lines(), for lines that are all of one kind."""
     kept = _evenly(regions.numbers)
     numbers, texts = [*map(regions.numbers.__getitem__, kept)], [*map(regions.texts.__getitem__, kept)]
     for line in tail:
-        at = bisect_left(numbers, line.number)
-        if at == len(numbers) or numbers[at] != line.number:
+        at = bisect_right(numbers, line.number)
+        is_known = at > 0 and numbers[at - 1] == line.number
+        if not is_known or ("\r" in line.text and _frame(line.text) not in texts[bisect_left(numbers, line.number) : at]):
             numbers.insert(at, line.number)
             texts.insert(at, _frame(line.text))
     own = [i for i, text in enumerate(texts) if text.startswith(OWN_STARTS) and is_own_line(text)]
