@@ -40,9 +40,9 @@ def _failed_by_itself(o: OwnedObservation, waiting: str, database: Database) -> 
     error, of a death, or of a port that is taken on its host? What its program calls a warning ended nothing."""
     cause = str(o.observation.cause)
     given = database.has_trait(cause, "waits_for_peer") or database.has_trait(cause, "external_stop")
-    own = (database.explains(cause, waiting) and not given) or "listen_error" in o.observation.fields
-    ended = not survived(o) and not o.aftermath.low_severity
-    return own and ended and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG
+    told = database.explains(cause, waiting) and not given and not o.aftermath.low_severity
+    own = told or "listen_error" in o.observation.fields
+    return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
 
 
 def _went_on_beside(lane: Lane, failed: OwnedObservation) -> bool:

@@ -327,6 +327,7 @@ def test_an_error_that_tells_its_exit_status_is_an_error_unless_it_is_zero(
 TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"
 EXCEPTION = "code.exception"
 TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
+TOLD_AS_WARNING = in_lane(seen(RENDEZVOUS, 10, low_severity=True), listen_error="Address already in use")
 
 
 @pytest.mark.parametrize(
@@ -334,6 +335,8 @@ TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
     [
         (in_lane(seen(MISSING, 10, "strong")), seen(TIMEOUT, 90), MISSING),
         (TAKEN, seen(NETWORK, 90), RENDEZVOUS),
+        (TOLD_AS_WARNING, seen(NETWORK, 90), RENDEZVOUS),
+        (in_lane(seen(MISSING, 10, "strong", low_severity=True)), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(RENDEZVOUS, 10)), seen(NETWORK, 90), NETWORK),
         (in_lane(seen(MISSING, 10, "hint")), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(MISSING, 95, "strong")), seen(TIMEOUT, 90), TIMEOUT),
@@ -341,7 +344,18 @@ TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
         (in_lane(seen(MISSING, 10, "strong", positions=3)), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(OOM, 10, "strong")), seen(INDEX, 90), INDEX),
     ],
-    ids=["own error", "port taken", "waits too", "hint", "behind", "earlier attempt", "survived", "no waiting"],
+    ids=[
+        "own error",
+        "port taken",
+        "port taken, a warning",
+        "a warning",
+        "waits too",
+        "hint",
+        "behind",
+        "earlier attempt",
+        "survived",
+        "no waiting",
+    ],
 )
 def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
     error: OwnedObservation, behind: OwnedObservation, first: str, knowledge: Database
