@@ -270,10 +270,11 @@ def finish(
 def memory_kill(collector: Collector) -> str:
     """Which process of the job the kernel killed for memory, in words; empty if none is known."""
     killed = [e for e in collector.tree.ends if e.get("signal") == signal.SIGKILL and e["pid"] != collector.root]
-    told = next((e for e in killed if collector.kernel.names_killed(e["pid"])), None)
-    counted = any(group["own"] and group["kills"] for group in collector.groups.as_record())
-    found = told or (killed[0] if killed and counted else None)
-    return f"the kernel killed pid {found['pid']} ({found.get('comm', 'unknown')}) for memory" if found else ""
+    named = ((e["pid"], collector.kernel.killed_name(e["pid"])) for e in killed)
+    pid, name = next((told for told in named if told[1]), (0, ""))
+    if not pid and killed and any(group["own"] and group["kills"] for group in collector.groups.as_record()):
+        pid, name = killed[0]["pid"], killed[0].get("comm", "unknown")
+    return f"the kernel killed pid {pid} ({name}) for memory" if pid else ""
 
 
 def lost_its_reader(status: int, reader_left: bool) -> bool:

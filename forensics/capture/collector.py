@@ -37,6 +37,13 @@ PROCESS_SCAN_INTERVAL_S = 1.0  # between two searches for new processes
 FIRST_SCAN_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
+class KernelReports:
+    """What the kernel tells of kills and of ends of processes. It is opened before a job begins, so none of them is missed."""
+
+    def __init__(self, options: Options) -> None:
+        self.log, self.ends = KernelLog(options.kernel_log), ProcessEvents()
+
+
 class Collector:
     """Watches the processes below `root`. `adopts`: orphans become children of this process. `say`: shows a line to the user.
 
@@ -52,6 +59,7 @@ class Collector:
         log: JobLog | None,
         say: Callable[[str], None],
         growth: Growth | None = None,
+        reports: KernelReports | None = None,
     ) -> None:
         self.options, self.bundle, self.root, self.log, self.say = options, bundle, root, log, say
         self.started = time.time()
@@ -69,8 +77,9 @@ class Collector:
         self.idle = IdleRanks(options.stall_s)
         self.lock = threading.Lock()
         self.samples = MemorySamples(options.every_s)
-        self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
-        self.senders, self.connector = SignalTrace(), ProcessEvents()
+        reports = reports or KernelReports(options)
+        self.kernel, self.connector = reports.log, reports.ends
+        self.groups, self.senders = Groups(), SignalTrace()
         self.tree = ProcessTree([root], adopts)
         self.limits = identity.limits(root)
         self.gpus: list[dict[str, Any]] = []

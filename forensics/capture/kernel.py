@@ -81,9 +81,14 @@ class KernelLog:
             del self.last[0]
             self.left_out += 1
 
-    def names_killed(self, pid: int) -> bool:
-        """Do the records say that the kernel killed `pid` for memory? (mm/oom_kill.c: `Killed process 4711 (python) ...`)"""
-        return any(f"illed process {pid} (" in line for line in [*self.first, *self.last])
+    def killed_name(self, pid: int) -> str:
+        """The name of `pid`, if the records say that the kernel killed it for memory, else the empty string.
+
+        (mm/oom_kill.c: `Killed process 4711 (python) ...`)
+        """
+        words = f"illed process {pid} ("
+        told = (line.partition(words)[2] for line in [*self.first, *self.last] if words in line)
+        return next((rest.partition(") ")[0] for rest in told), "")
 
     def stop_following(self) -> None:
         """Stop following, and read the log at the end with journalctl or dmesg, which also have earlier records."""

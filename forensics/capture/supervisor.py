@@ -23,7 +23,7 @@ from forensics.capture import proc
 from forensics.capture.account import finish, lost_its_reader, memory_kill, was_interrupted
 from forensics.capture.become import NOT_EXECUTABLE, execute, refusal, refused_status, restore_signals
 from forensics.capture.bundle import Bundle
-from forensics.capture.collector import Collector
+from forensics.capture.collector import Collector, KernelReports
 from forensics.capture.growth import EarlyWarnings, Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import job_environment, linked_folders
@@ -106,6 +106,7 @@ class JobSupervisor:
         self.interrupted = 0.0  # when the user typed the key that interrupts
         self.bundle: Bundle | None = None
         self.log: JobLog | None = None
+        self.reports: KernelReports | None = None
         self.collector: Collector | None = None
         self.signals: list[dict[str, Any]] = []  # those that `run` received
         self.left = threading.Event()  # `run` has ended
@@ -199,7 +200,7 @@ class JobSupervisor:
             growth = Growth(self.streams.followed, self.bundle.folder)
             if self.streams.unseen:  # output that cannot be seen is no silence
                 self.options.stall_s = 0.0
-            self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say, growth)
+            self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say, growth, self.reports)
             self.collector.refused, self.collector.signals = self.refused, self.signals
             self.collector.warnings = warnings
             self.collector.start(collects)
@@ -233,8 +234,12 @@ class JobSupervisor:
         collects.start()
         if self.bundle:
             self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
+            self._attempt(self._listen_to_kernel)
         self.streams.relay(self.log)
         return collects
+
+    def _listen_to_kernel(self) -> None:
+        self.reports = KernelReports(self.options)
 
     def _open_bundle(self) -> None:
         name = self.options.command[0] if self.options.command else "run"

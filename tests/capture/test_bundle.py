@@ -104,13 +104,32 @@ def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path
     assert report.causes[0].facts["limit_bytes"] == 96 << 20
 
 
+# A watcher that begins when the worker is dead, as on a loaded machine, where a short-lived process is not seen alive.
+LATE_WATCHER = """
+import os, time
+from forensics.capture.supervisor import JobSupervisor
+begin = JobSupervisor._collect
+def late(self, thread):
+    while not os.path.exists(os.environ["GONE"]):
+        time.sleep(0.01)
+    begin(self, thread)
+JobSupervisor._collect = late
+from forensics.capture.__main__ import main
+main()
+"""
+
+
 @pytest.mark.seconds
-def test_a_process_killed_for_memory_is_told_although_the_command_ends_well(limited: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [["-m", "forensics.capture"], ["-c", LATE_WATCHER]], ids=["watched", "watched-late"])
+def test_a_process_killed_for_memory_is_told_although_the_command_ends_well(
+    program: list[str], limited: Path, tmp_path: Path
+) -> None:
     worker = f"echo $$ > {limited}/cgroup.procs; exec {sys.executable} -c '{GROW}'"
     (tmp_path / "worker.sh").write_text(worker)
-    (tmp_path / "train.sh").write_text(f"/bin/sh {tmp_path}/worker.sh; echo the worker is gone, all the same")
-    command = [sys.executable, "-m", "forensics", "run", "--", "/bin/sh", f"{tmp_path}/train.sh"]
-    home = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    (tmp_path / "train.sh").write_text(f"/bin/sh {tmp_path}/worker.sh; : > $GONE; sleep 1; echo the worker is gone, all the same")
+    options = Options(command=["/bin/sh", f"{tmp_path}/train.sh"])
+    command = [sys.executable, *program, *options.run_line()[4:]]  # from `run` on
+    home = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "GONE": str(tmp_path / "gone")}
     done = subprocess.run(command, capture_output=True, text=True, env=home, check=False)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "the worker is gone, all the same")
     (bundle,) = (tmp_path / "state" / "forensics").iterdir()

@@ -72,7 +72,7 @@ def ended(*ends: dict[str, Any], kills: int = 0, named: int = 0, spell: object =
         root=1,
         tree=SimpleNamespace(ends=list(ends)),
         groups=SimpleNamespace(as_record=lambda: [{"own": True, "kills": kills}]),
-        kernel=SimpleNamespace(names_killed=lambda pid: pid == named),
+        kernel=SimpleNamespace(killed_name=lambda pid: "python" if pid == named else ""),
         silence=SimpleNamespace(spell=spell),
     )
 
