@@ -8,13 +8,15 @@ from forensics.model.logs import Line
 
 class ThreadStack(Struct, frozen=True):
     """The stack of one thread, innermost frame first. `state`: `idle`, `active`, `active+gil`, empty where the tool does not
-    tell. `head`: its first line in the source; `lines`: those of its frames."""
+    tell. `head`: its first line in the source; `lines`: those of its frames. `variables`: a check sum of the values of its
+    variables; 0 where they were not taken."""
 
     name: str
     state: str
     frames: tuple[Frame, ...]
     head: Line
     lines: tuple[Line, ...]
+    variables: int = 0
 
     @property
     def innermost(self) -> int:

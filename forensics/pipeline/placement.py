@@ -4,7 +4,7 @@ train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] 
 -> the clock of each source, the observations in order of time, and one incident that a pid links
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,8 +17,10 @@ from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
+from forensics.readers.progress.steps_told import last_step
 from forensics.readers.python.process_stacks import failed_looks
 from forensics.readers.tools.id_tables import last_lines_of_ranks, ranks_by_pid
+from forensics.readers.tools.own_words import error_lines, held_locks
 from forensics.readers.tools.sent_signals import sent_signals
 from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
@@ -84,7 +86,11 @@ def rank_picture(
     others = ranks.ends_of_others(every, {one.pid for one in processes.values()}, knowledge)
     told_ends = ranks.ended_ranks(every, processes, knowledge, names)
     ends = replace(told_ends, said=said, held=held, sent=signals.sent, others=others)
-    return ranks.picture(dumps, stacks, ends, processes, written, by_logs)
+    own = ranks.logs_of_job(every, knowledge)
+    steps = max((at for scan in scans if scan.source.name in own and (at := last_step(scan))), default=0.0)
+    locks, errors = ([place for scan in scans for place in read(scan)] for read in (held_locks, error_lines))
+    beside = ranks.beside_ranks(every, own | {r.name for r in analyses if r.dump or r.stacks}, locks, errors, knowledge)
+    return ranks.picture(dumps, stacks, replace(ends, last_step=steps), processes, written, by_logs, beside)
 
 
 def _with_ranks(
@@ -112,7 +118,10 @@ def _with_ranks(
     if runs and all(run.ended_well for run in runs):
         return events, _late(seen, analyses)
     found = ranks.observation(seen, proves, causes)
-    if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
+    stopped = any(knowledge.has_trait(cause, "external_stop") for cause in causes)  # and so the others lose their connections
+    shown = {cause for cause in causes if not (stopped and proves[ranks.GONE].is_beside(cause))}
+    is_wait = ranks.is_wait(shown, decided, knowledge) or _was_stopped_waiting(_late(seen, analyses), shown, knowledge)
+    if found is None or (seen.basis and not is_wait):
         is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
         return _but(events, told) if is_earlier else events, _late(seen, analyses) or seen
     pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
@@ -121,6 +130,12 @@ def _with_ranks(
         for source, own in events.items()
     }
     return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+def _was_stopped_waiting(late: RankPicture | None, causes: Collection[str], knowledge: Database) -> bool:
+    """Did somebody stop a job, of which nothing else is told, that in several looks waited for one rank, which waits itself?"""
+    waits = late is not None and bool(late.odd) and not any(one.is_only_late or one.kind == "computes" for one in late.odd)
+    return waits and all(knowledge.has_trait(cause, "external_stop") for cause in causes if cause != HEALTHY)
 
 
 def _but(events: Mapping[str, Sequence[Observation]], told: Container[tuple[str, int]]) -> dict[str, list[Observation]]:

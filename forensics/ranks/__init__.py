@@ -4,10 +4,11 @@ dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 
     -> rank 2 keeps the others waiting: it computes at train.py:71
 """
 
+from forensics.ranks.beside import beside_ranks, logs_of_job
 from forensics.ranks.by_stacks import OTHER_MOMENT, late_in_looks
 from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
 from forensics.ranks.helpers import ends_of_others
 from forensics.ranks.looks import shown_by_looks
-from forensics.ranks.observation import OUTCOMES, RANKS_RECORD, observation
+from forensics.ranks.observation import GONE, OUTCOMES, RANKS_RECORD, observation
 from forensics.ranks.picture import picture
 from forensics.ranks.threads import numbered_names, ranked

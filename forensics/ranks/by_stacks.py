@@ -7,7 +7,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise, takewhile
 
@@ -20,7 +20,7 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankPr
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
-from forensics.ranks.ended import Ended
+from forensics.ranks.ended import ENDED_SILENT, Ended
 from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
 from forensics.ranks.looks import stood_elsewhere, with_looks
 from forensics.ranks.observation import at
@@ -113,17 +113,34 @@ def _shown_by(case: RankCase) -> str:
     return SEVERAL_LOOKS.format(looks) if looks > 1 else ONE_MOMENT
 
 
-def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
-    """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
-    looks at them. None where there is no such rank."""
-    cases = (RankCase((), look, processes=processes) for look in _looks(stacks))
-    looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
-    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
+def late_in_looks(
+    stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess], went_on: bool = False
+) -> RankPicture | None:
+    """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of
+    several looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there,
+    came by another line to what it does, or a log shows that the run `went_on`. One that computes in one function may never
+    leave it, and one that waits in one place through a single silence of the job did not. None where there is no such rank."""
+    cases = [RankCase((), look, processes=processes) for look in _looks(stacks)]
+    looks = [
+        (case, seen) for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)
+    ]
+    odd = [seen.odd[0] for _, seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
+    if any(BARRIER in one.call for one in odd):
+        return None
+    ways = {tuple(case.own_frames(case.threads[odd[0].rank].frames)[1:]) for case, _ in looks}
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    late = replace(odd[-1], kind="late", doing=how, call="")
-    return replace(looks[-1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+    told = replace(odd[-1], doing=how)
+    stays = told.kind == "computes" or _in_one_silence([case.stacks[odd[0].rank] for case, _ in looks])
+    late = told if stays and len(ways) == 1 and not went_on else replace(told, kind="late", call="")
+    return replace(looks[-1][1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+
+
+def _in_one_silence(looks: Sequence[ProcessStacks]) -> bool:
+    """Were all these looks taken since the job was silent?"""
+    since = max((one.silent_since for one in looks if one.silent_since), default=None)
+    return since is not None and all(one.taken is not None and one.taken >= since for one in looks)
 
 
 def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:
@@ -176,11 +193,23 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
 
 
 def _quiet(case: RankCase) -> dict[int, Ended]:
-    """The one rank of which no log tells that it waited, where all others tell it."""
-    quiet = set(range(case.world)) - case.gave_up.keys() - case.stopped
-    first = min(case.gave_up, default=0)
-    is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
-    return {rank: Ended(QUIET, None, case.gave_up[first].proof, "", kind="elsewhere") for rank in quiet if is_told}
+    """The one rank of which no log tells that it waited, where all others tell it, or all ranks of one log, as of one node. If
+    those lost their connection to it, it ended, and most likely was the one process that a log calls ended and no rank is."""
+    quiet = sorted(set(range(case.world)) - case.gave_up.keys() - case.stopped)
+    logs = {case.said[rank].source for rank in quiet if rank in case.said} - {end.proof.source for end in case.gave_up.values()}
+    is_node = len(logs) == 1 and all(rank in case.said for rank in quiet)
+    if len(case.gave_up) < MIN_WAITED or not (len(quiet) == 1 or is_node):
+        return {}
+    proof, text = case.gave_up[min(case.gave_up)].proof, ENDED_SILENT if case.is_lost else QUIET
+    if len(quiet) == 1 and len(case.others_ended) == 1 and case.is_lost:
+        (pid, event), *_ = case.others_ended.items()
+        first = event.proofs[0]
+        proof, text = (
+            ProofPlace(first.source, first.line, first.text),
+            f"{ENDED_SILENT}; it most likely was pid {pid}, of which a log tells",
+        )
+    kind: Kind = "left" if case.is_lost else "elsewhere"
+    return {rank: Ended(text, None, case.said[rank] if is_node else proof, "", kind=kind) for rank in quiet}
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:

@@ -63,7 +63,7 @@ class RankCase:
         self.all_stacks = with_looks(stacks)
         self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
         self.handled, self.stopped, self.held, self.sent = ends.handled, ends.stopped, ends.held, ends.sent
-        self.others_ended = ends.others
+        self.others_ended, self.is_lost, self.last_step = ends.others, ends.is_lost, ends.last_step
         given = of_one_moment(self.all_stacks, self.places_of_waits, len(self.gave_up))
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
@@ -78,6 +78,13 @@ class RankCase:
         self.said = self._said_by_all(ends.said)
         self.ended = {**self._unlisted(ends.listed), **self.ended}
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
+
+    @cached_property
+    def went_on(self) -> bool:
+        """Does a log tell of a step of the run after the first look at its stacks?"""
+        moments = (one.taken or self.written.get(one.source) for one in self.all_stacks)
+        first = min((moment for moment in moments if moment), default=None)
+        return first is not None and self.last_step > first + CLOCKS_S
 
     def _said_by_all(self, said: Mapping[int, ProofPlace]) -> dict[int, ProofPlace]:
         """The last lines of all ranks in logs; none if these do not name each one that is known, or leave a number out. A log may

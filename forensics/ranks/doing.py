@@ -113,19 +113,19 @@ def lock_keeper(case: RankCase, rank: int) -> Doing | None:
     """What a thread of a rank does beside the one at work, if it held the interpreter's lock in each look at it, while that one
     waited: so long a lock keeps the others of its threads from going on, too."""
     pid, work = case.stacks[rank].pid, case.threads[rank]
-    looks = sorted((one for one in case.all_stacks if one.pid == pid and one.taken), key=lambda one: one.taken or 0.0)
+    looks = sorted((one for one in case.all_stacks if one.pid == pid is not None), key=lambda one: (one.taken or 0.0, one.look))
     beside = [(t, one.source) for one in looks for t in one.threads if t.name != work.name]
     name = next((t.name for t, _ in reversed(beside) if t.state.endswith("gil")), None)
     held = [(t, source) for t, source in beside if t.name == name]
     own = {case.own_frame(t.frames) for t, _ in held}
-    waited = any(t.state == "idle" for one in looks for t in one.threads if t.name == work.name)
+    waited = any(not t.state.endswith("gil") for one in looks for t in one.threads if t.name == work.name)
     if len(held) < MIN_LOOKS or not waited or not all(t.state.endswith("gil") for t, _ in held) or len(own) > 1:
         return None
     if not (frame := own.pop()):
         return None
     last, source = held[-1]
     text = f"its thread {last.name} holds the interpreter's lock for long"
-    return Doing("computes", text, frame, line_proofs(last, source, frame))
+    return Doing("lock", text, frame, line_proofs(last, source, frame))
 
 
 def _keeping_lock(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:

@@ -71,6 +71,7 @@ TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  #
 LAUNCHER_ROW = "torchelastic"  # the kind of event of a row in torchrun's table of failures
 RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
 WITH_LAUNCHER = "it was ended with its launcher, which somebody stopped"
+ENDED_SILENT = "it ended without a word: the others lost their connection to it"
 UNTOLD_END = "it ended: "  # before a line that tells no more than that
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
@@ -99,7 +100,8 @@ class Ends(Struct, frozen=True):
     the ranks of which the launcher tells that they failed, where it tells of all. `handled`: exceptions of ranks that went on.
     `stopped`: ranks of which a log tells that somebody stopped them. `said`: the last line of logs that names each rank.
     `held`: ranks whose process is stopped, as ps or the log of somebody else tells. `sent`: by pid, what tells of other signals.
-    `others`: by pid, what tells the end of a process that is no rank.
+    `others`: by pid, what tells the end of a process that is no rank. `is_lost`: ranks lost their connection to others.
+    `last_step`: when a log last told of a step of the run, s since 1970; 0 where none does.
     """
 
     own: Mapping[int, Ended] = MappingProxyType({})
@@ -113,6 +115,8 @@ class Ends(Struct, frozen=True):
     held: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
     sent: Mapping[int, tuple[ProofPlace, ...]] = MappingProxyType({})
     others: Mapping[int, Observation] = MappingProxyType({})
+    is_lost: bool = False
+    last_step: float = 0.0
 
 
 def ended_ranks(
@@ -155,7 +159,7 @@ def ended_ranks(
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
     told = _listed(events), _handled(events, knowledge), _stopped(events, knowledge)
-    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), *told)
+    return Ends(own, gave_up, _calls(events), _raised(nameless, knowledge), *told, is_lost=_is_lost(events, knowledge))
 
 
 def _of_others(event: Observation, known: Ended) -> dict[int, Ended]:
@@ -194,6 +198,11 @@ def _by_launcher(events: Iterable[Observation], gave_up: Collection[int]) -> dic
 def _with_launcher(events: Sequence[Observation], gave_up: Mapping[int, Ended]) -> dict[int, Ended]:
     ranks, place = ranks_of_stopped(events, {rank: end.proof.source for rank, end in gave_up.items()})
     return {rank: Ended(WITH_LAUNCHER, None, place, "") for rank in ranks if place}
+
+
+def _is_lost(events: Iterable[Observation], knowledge: Database) -> bool:
+    """Did ranks lose their connection to others?"""
+    return any(e.weight != "hint" and knowledge.records[RANKS_RECORD][GONE].is_beside(e.cause or "") for e in events)
 
 
 def _listed(events: Iterable[Observation]) -> dict[int, ProofPlace]:

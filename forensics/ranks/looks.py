@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.threads import at_work
+from forensics.ranks.threads import at_work, waits_in_call
 
 
 def shown_by_looks(stacks: Iterable[ProcessStacks]) -> Literal["place", "progress", "hang"]:
@@ -37,7 +37,7 @@ def later_looks(stacks: Iterable[ProcessStacks], first: ProcessStacks) -> list[P
 def stood_elsewhere(stacks: Iterable[ProcessStacks], one: ProcessStacks) -> bool:
     """Did the process stand at another place in each other look at it? Not where there is none."""
     others = [other for other in _looks_at(stacks, one) if other is not one and _moment(other) != _moment(one)]
-    return bool(others) and all(frames_at_work(other) != frames_at_work(one) for other in others)
+    return bool(others) and all(place_at_work(other) != place_at_work(one) for other in others)
 
 
 def _looks_at(stacks: Iterable[ProcessStacks], one: ProcessStacks) -> list[ProcessStacks]:
@@ -48,18 +48,25 @@ def _moment(stacks: ProcessStacks) -> float:
     return stacks.look if stacks.taken is None else stacks.taken
 
 
-def frames_at_work(stacks: ProcessStacks) -> tuple[Frame, ...]:
-    """Where the thread at work stands."""
+Place = tuple[tuple[Frame, ...], int]  # the frames of Python, and a check sum of their variables
+
+
+def place_at_work(stacks: ProcessStacks) -> Place:
+    """Where the thread at work stands: one look may have been taken with native code, and another one without. A thread that
+    waits in a call changes no variable."""
     thread = at_work(stacks)
-    return thread.frames if thread else ()
+    if thread is None:
+        return (), 0
+    of_python = tuple(frame for frame in thread.frames if frame.file.endswith(".py"))
+    return of_python or thread.frames, thread.variables if waits_in_call(thread) else 0
 
 
-def _by_process(stacks: Iterable[ProcessStacks]) -> dict[tuple[str, int | None, int | None], list[tuple[Frame, ...]]]:
+def _by_process(stacks: Iterable[ProcessStacks]) -> dict[tuple[str, int | None, int | None], list[Place]]:
     """Where the thread at work of each process stood in each look at it: by host, rank where there is no pid, and pid."""
-    looks: dict[tuple[str, int | None, int | None], list[tuple[Frame, ...]]] = {}
+    looks: dict[tuple[str, int | None, int | None], list[Place]] = {}
     for one in stacks:
-        if (one.pid is not None or one.rank is not None) and (thread := at_work(one)):
-            looks.setdefault((one.host, one.rank if one.pid is None else None, one.pid), []).append(thread.frames)
+        if (one.pid is not None or one.rank is not None) and at_work(one):
+            looks.setdefault((one.host, one.rank if one.pid is None else None, one.pid), []).append(place_at_work(one))
     return looks
 
 

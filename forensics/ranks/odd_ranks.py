@@ -23,7 +23,7 @@ from forensics.ranks.case import RankCase
 from forensics.ranks.doing import STOPPED_CALLS, doing, doing_since
 from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
 from forensics.ranks.late import Late
-from forensics.ranks.threads import collective_name, in_collective
+from forensics.ranks.threads import collective_name, in_collective, parting
 from forensics.ranks.waits import Edge, Waits, row_beyond
 
 # Operations for which all ranks give tensors of one shape and type. Others may differ by rank, or have one list more at the root.
@@ -131,6 +131,8 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
             loop = "left"
         elif loop == "left" and _came_together(case, found, rank, usual_rank):
             loop = ""
+        elif _goes_on_in_loop(case, found, rank, usual_rank):
+            loop = "still_in"
         kind = kind_apart(shown := Apart(call.op, usual.op, True, loop, found.follows))
         if kind == "other_batches" or not found.follows:
             kind, text = told_apart(shown, text)
@@ -147,6 +149,21 @@ def _came_together(case: RankCase, found: Difference, rank: int, other: int) -> 
     before = [next((c for c in calls[r].calls if c.seq == found.seq - 1), None) for r in (rank, other)]
     lines = [case.own_frame(c.frames) if c else None for c in (found.odd[rank], *before)]
     return None not in lines and len({(line.file, line.function) for line in lines if line}) == 1
+
+
+def _goes_on_in_loop(case: RankCase, found: Difference, rank: int, other: int) -> bool:
+    """Does a rank make the call that it made before once more, while the others are below it in that function for the first time,
+    in a barrier? One that left out a barrier inside of the loop did not leave out all of them."""
+    calls = case.groups[found.group][rank].calls
+    call, usual = found.odd[rank], found.usual[other]
+    before = next((c for c in calls if c.seq == found.seq - 1), None)
+    parted = parting(case.own_frames(call.frames)[::-1], case.own_frames(usual.frames)[::-1])
+    if BARRIER not in usual.op or before is None or before.frames != call.frames or parted is None:
+        return False
+    _, mine, theirs = parted
+    is_below = (mine.file, mine.function) == (theirs.file, theirs.function) and mine.line < theirs.line
+    known = (c for group in case.groups[found.group].values() for c in group.calls if c.seq < found.seq)
+    return is_below and all(c.frames != usual.frames for c in known)
 
 
 def _awaited(case: RankCase, rank: int, edge: Edge, kind: Kind, text: str, waiting: Iterable[int]) -> OddRank:

@@ -15,14 +15,15 @@ from forensics.line_formats import parse_prefix
 from forensics.model.dumps import Dump
 from forensics.model.ranks import GroupRow, LastCalls, OddRank, ProofPlace, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.beside import Beside, with_beside
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
 from forensics.ranks.ended import Ends
 from forensics.ranks.helpers import helper_of, waits_for_helper
-from forensics.ranks.kinds import rival
+from forensics.ranks.kinds import BARRIER, rival
 from forensics.ranks.late import latest_rank
-from forensics.ranks.looks import frames_at_work, later_looks, shown_by_looks, stood_elsewhere
+from forensics.ranks.looks import later_looks, place_at_work, shown_by_looks, stood_elsewhere
 from forensics.ranks.observation import at
 from forensics.ranks.odd_ranks import (
     behind,
@@ -95,13 +96,17 @@ def picture(
     processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
     by_logs: bool = False,
+    beside: Beside = Beside(),  # noqa: B008
 ) -> RankPicture | None:
     """The picture of the ranks in `dumps`; without a dump that of their stacks, None where they show none. `ends`: how ranks
     ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written.
-    `by_logs`: where there is neither, the ends of ranks alone make it."""
+    `by_logs`: where there is neither, the ends of ranks alone make it. `beside`: what logs of other programs tell."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     seen = _of_dumps(case, by_logs) if case.dumps else _without_dumps(case, by_logs)
-    return replace(seen, odd=tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)) if seen else None
+    if seen is None:
+        return None
+    odd = tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)
+    return replace(seen, odd=(with_beside(odd[0], beside),) if len(odd) == 1 else odd)
 
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
@@ -147,10 +152,11 @@ def _by_others(case: RankCase, odd: OddRank) -> tuple[ProofPlace, ...]:
 
 def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
     told = picture_of_stacks(case)
-    is_known = case.gave_up or case.ended or case.raised or shown_by_looks(case.all_stacks) != "progress"
-    if not is_known and (late := late_in_looks(case.all_stacks, case.processes)):
+    moved = case.went_on or shown_by_looks(case.all_stacks) == "progress"
+    goes_on = moved and not (case.gave_up or case.ended or case.raised)
+    if goes_on and (late := late_in_looks(case.all_stacks, case.processes, case.went_on)):
         return late
-    if not is_known and told and _went_on(case, told):
+    if told and ((goes_on and (case.went_on or _went_on(case, told))) or _most_work(case, told)):
         return _at_work(told)
     is_told = (
         by_logs
@@ -162,14 +168,27 @@ def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
 
 def _went_on(case: RankCase, told: RankPicture) -> bool:
     """Does a rank that waits in one look stand elsewhere in a later one, or one for which they wait in a call? Or do no more than
-    half of the ranks wait, each of them where it did not stand in any other look?"""
+    half of the ranks wait, each of them where it did not stand in any other look? A barrier is there to wait for the work of
+    others: one for which they wait there works if it moved."""
     odd = [case.stacks[o.rank] for o in told.odd if o.rank in case.stacks]
+    if odd and all(BARRIER in o.call and stood_elsewhere(case.all_stacks, case.stacks[o.rank]) for o in told.odd):
+        return True
     waiting = [case.stacks[rank] for rank in {r for o in told.odd for r in o.waiting} if rank in case.stacks]
     came = (at_work(one) for own in odd for one in later_looks(case.all_stacks, own))
-    moved = (frames_at_work(one) != frames_at_work(own) for own in waiting for one in later_looks(case.all_stacks, own))
+    moved = (place_at_work(one) != place_at_work(own) for own in waiting for one in later_looks(case.all_stacks, own))
     if any(moved) or any(thread is not None and waits_in_call(thread) for thread in came):
         return True
     return 2 * len(waiting) <= told.world and all(stood_elsewhere(case.all_stacks, own) for own in waiting)
+
+
+def _most_work(case: RankCase, told: RankPicture) -> bool:
+    """Do more ranks stand outside of calls than wait in one, and nothing tells an end or a silence? Those that wait are ahead of
+    the others: of a run at work that is one moment, and where the others compute, several."""
+    if case.gave_up or case.ended or case.raised or any(one.silent_since for one in case.stacks.values()):
+        return False
+    one_look = shown_by_looks(case.all_stacks) == "place"
+    waiting = {rank for o in told.odd for rank in o.waiting}
+    return len(told.odd) > len(waiting) > 0 and all(o.kind == "computes" or (one_look and o.by_stacks) for o in told.odd)
 
 
 def _at_work(told: RankPicture) -> RankPicture:
@@ -217,14 +236,14 @@ def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
 
 def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
     """The ranks whose stacks stand outside of collectives while those of others stand in one, long after the last call in any
-    dump: gloo records no call between two ranks."""
-    moments = [moment for one in case.stacks.values() if (moment := case.written.get(one.source))]
-    waited = max(moments, default=0.0) - max(dump.last_ns for dump in case.dumps.values()) / 1e9
+    dump, and before the dumps were written: gloo records no call between two ranks."""
+    moments = ((case.written.get(one.source, 0.0) for one in given) for given in (case.stacks.values(), case.dumps.values()))
+    waited = min(max(moment, default=0.0) for moment in moments) - max(dump.last_ns for dump in case.dumps.values()) / 1e9
     least = max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case))
     if not least <= waited < MAX_AFTER_S or not case.stacks.keys() >= case.dumps.keys():
         return ()
     told = picture_of_stacks(case)
-    return told.odd if told else ()
+    return told.odd if told and not _went_on(case, told) and not _most_work(case, told) else ()
 
 
 def _longest_gap_s(case: RankCase) -> float:

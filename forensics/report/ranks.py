@@ -56,6 +56,7 @@ def _whereabouts(one: Standing) -> str:
     return f"on {hosts}: pid {one.pids[0]}" + (f" and {len(one.pids) - 1} more" if len(one.pids) > 1 else "")
 
 
+AS_FAR_AS_SHOWN = "as far as this shows. If nothing moves, look again: forensics stacks PID --save stacks."
 MAX_TOLD = 8  # chosen by hand: odd ranks that are told one by one
 STATE_WORDS = {
     "waits": "waits in",
@@ -104,7 +105,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
     style = text_of("page.css")
     odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])
-    odd = odd or "<p>No rank keeps the others waiting.</p>"
+    odd = odd or f"<p>No rank keeps the others waiting, {AS_FAR_AS_SHOWN}</p>"
     odd += f"<p>This is shown {escape_html(seen.basis)}.</p>" if seen.basis else ""
     rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
     table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
@@ -116,7 +117,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
 def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:
     if not seen.odd:
-        yield f"None of the {seen.world} ranks keeps the others waiting."
+        yield f"None of the {seen.world} ranks keeps the others waiting, {AS_FAR_AS_SHOWN}"
     for odd in seen.odd[:MAX_TOLD]:
         yield f"{_named(odd)}: {say(odd)}."
         if odd.place and odd.others:

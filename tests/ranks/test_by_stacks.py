@@ -86,7 +86,7 @@ def test_where_several_stand_elsewhere_all_of_them_are_told(knowledge: Database)
 def test_where_all_stand_at_one_place_nobody_is_odd(frames: str) -> None:
     found = drawn(stack(0, frames), stack(1, frames))
     assert found.odd == () and {row.state for row in found.rows} == {"waits" if frames == IN_CALL else "outside"}
-    assert "None of the 2 ranks keeps the others waiting." in ranks_text(found, 5, reason, str)
+    assert "None of the 2 ranks keeps the others waiting, as far as this shows." in ranks_text(found, 5, reason, str)
 
 
 def test_the_kernel_tells_for_what_it_waits() -> None:
@@ -899,7 +899,7 @@ def test_a_thread_that_holds_the_lock_in_each_look_keeps_its_rank_from_going_on(
                 [*one, f'Thread 7{rank} ({held}): "tokenize"', "    clean (/run/text.py:8)", "    fill (/run/text.py:42)"]
             )
     found = [(odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) for odd in drawn(*looks).odd]
-    assert found == ([(1, "computes", 8, (0, 2))] if len(states) > 1 and "idle" not in states else [])
+    assert found == ([(1, "lock", 8, (0, 2))] if len(states) > 1 and "idle" not in states else [])
 
 
 def test_a_lock_that_one_rank_holds_is_told_before_the_lines_at_which_others_wait() -> None:
@@ -911,7 +911,7 @@ def test_a_lock_that_one_rank_holds_is_told_before_the_lines_at_which_others_wai
             one[0] += f" at 2026-11-30T07:29:0{moment}+00:00"
             held = [f'Thread 7{rank} ({"active+gil" if rank == 1 else "idle"}): "tokenize"', "    clean (/run/text.py:8)"]
             looks.append([*one, *(held if moment else [])])
-    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in drawn(*looks).odd] == [(1, "computes", 8)]
+    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in drawn(*looks).odd] == [(1, "lock", 8)]
 
 
 def _look(moment: int, *places: str) -> list[list[str]]:

@@ -1,5 +1,7 @@
 """What `forensics stacks PID > rankN.txt` wrote, one rank after the other, three times (looks/captured/1, 2, 3)."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,34 @@ def test_after_several_looks_no_second_one_is_asked_for(knowledge: Database) -> 
 def test_a_look_is_at_each_process_once(taken: list[tuple[int, float | None]], looks: list[float | None]) -> None:
     made = ProcessStacks("a.txt", "py-spy", None, None, ())
     assert [one.taken for one in with_looks(replace(made, pid=pid, taken=at) for pid, at in taken)] == looks
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("server", []),  # one rank serves three that compute, and waits for them in turn
+        ("server_with_values", []),  # the variables of the one that waits show that it went on
+        ("endless_loop", [(2, "computes", 28)]),  # it moves, and only in the loop of one function
+        ("interpreters_lock", [(2, "lock", 79)]),  # one look with native code, one without
+    ],
+)
+def test_two_looks_tell_work_from_a_hang(case: str, told: list[tuple[int, str, int]]) -> None:
+    """weir.py at work, in a loop that never ends, and while a search of its thread holds the interpreter's lock."""
+    seen = _picture([CAPTURED.parent / "found" / case], 1)
+    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in seen.odd] == told
+
+
+@pytest.mark.parametrize(("log_is_of", "kind"), [(0, "late"), (-30, "computes"), (7200 + 300, "computes")])
+def test_a_log_that_tells_a_new_step_after_a_look_shows_a_run_that_works(log_is_of: int, kind: str, tmp_path: Path) -> None:
+    """The looks were 10:30:39 and 10:30:45, and step 10 was 10:30:43; a log that ends before them, or was copied, shows nothing."""
+    for file in sorted((CAPTURED.parent / "found" / "late_with_steps").iterdir()):
+        copied = tmp_path / file.name
+        shutil.copy(file, copied)
+        moment = 1796121039 if file.name.count("_") == 1 else 1796121045
+        os.utime(copied, (moment, moment + (log_is_of if file.name == "job.log" else 0)))
+    if log_is_of < 0:
+        for look in tmp_path.glob("spy*"):
+            os.utime(look, (moment, look.stat().st_mtime + 30))
+        os.utime(tmp_path / "job.log", (moment, 1796121045))
+    seen = _picture([tmp_path], 1)
+    assert [(odd.rank, odd.kind) for odd in seen.odd] == [(2, kind)]

@@ -360,8 +360,13 @@ def test_stacks_show_a_wait_that_no_dump_has(silent_s: float, ranks: list[int]) 
     waiting = ("recv (torch/distributed/distributed_c10d.py:9)", "step (train.py:10)")
     stacks = [stack_of(0, *waiting), stack_of(1, "load (train.py:7)"), stack_of(2, *waiting)]
     moment = datetime.fromtimestamp(START_NS / 1e9 + 4.0 + silent_s, UTC)
-    found = odd(dumps, stacks=stacks, written={one.source: moment for one in stacks})
+    dumped = {one.source: moment for one in dumps}
+    found = odd(dumps, stacks=stacks, written={one.source: moment for one in stacks} | dumped)
     assert [(o.rank, o.kind, o.waiting, o.place and o.place.line) for o in found] == [(r, "outside", (0, 2), 7) for r in ranks]
+    at_work = datetime.fromtimestamp(
+        START_NS / 1e9 + 4.1, UTC
+    )  # the dumps show a run that works, and the stacks one later moment
+    assert not odd(dumps, stacks=stacks, written={one.source: moment for one in stacks} | dict.fromkeys(dumped, at_work))
 
 
 def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> None:

@@ -21,6 +21,7 @@ Thread 9370 (idle): "prefetch"               -> ThreadPlace(pid 9361, thread "pr
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from zlib import crc32
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -42,6 +43,7 @@ DUMP_PATTERNS = patterns_of("faulthandler")
 SOURCE_PREFIX = "forensics run: at "
 CALLS_FILE = "torch/distributed/distributed_c10d.py"  # of PyTorch's calls between ranks
 MAX_THREADS = 2_000  # of one source
+VALUE_INDENT = " " * 12  # of what py-spy --locals writes below a frame
 
 
 class _Open(Struct):
@@ -88,14 +90,14 @@ def failed_looks(scans: Iterable[Scan]) -> tuple[ProcessStacks, ...]:
 def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]:
     """The stacks of the processes in `lines`; those without a frame are left out."""
     done: list[_Open] = []
-    current, head, frames = _Open(), None, list[tuple[Frame, Line]]()
+    current, head, frames, variables = _Open(), None, list[tuple[Frame, Line]](), 0
 
     def end_thread() -> None:
-        nonlocal head, frames
+        nonlocal head, frames, variables
         if head is not None and frames and len(current.threads) < MAX_THREADS:
-            name, state, first = head
-            current.threads.append(ThreadStack(name, state, tuple(f for f, _ in frames), first, tuple(n for _, n in frames)))
-        head, frames = None, []
+            seen = tuple(f for f, _ in frames), head[2], tuple(n for _, n in frames)
+            current.threads.append(ThreadStack(*head[:2], *seen, variables))
+        head, frames, variables = None, [], 0
 
     for line in lines:
         text = _told(line.text)
@@ -115,8 +117,10 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
             frames.append((frame, line))
         elif text.startswith(SOURCE_PREFIX):
             _add_source(current, text)
-        elif frames and frames[-1][0].file.endswith(CALLS_FILE) and (peer := PATTERNS.peer_variable.match(text)):
-            current.peers[f"{frames[-1][0].file}:{frames[-1][0].line}"] = int(peer["peer"])
+        elif frames and text.startswith(VALUE_INDENT):
+            variables = crc32(text.encode(errors="replace"), variables)
+            if frames[-1][0].file.endswith(CALLS_FILE) and (peer := PATTERNS.peer_variable.match(text)):
+                current.peers[f"{frames[-1][0].file}:{frames[-1][0].line}"] = int(peer["peer"])
     end_thread()
     return tuple(_closed(one, source) for one in [*done, current] if one.threads)
 
