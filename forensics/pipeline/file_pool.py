@@ -26,7 +26,7 @@ Packing = Callable[[Any], Any]  # from the results of a batch to what is sent fr
 MAX_SMALL_BYTES = 8 << 20  # threads would have a few blocks to share, and most of the time on such a source is Python's own
 SOURCE_BYTES = 64 << 10  # chosen by hand: what is done once for a source takes as long as so many bytes full of numbers
 MIN_POOLED_SOURCES = 96  # of no length; starting the processes takes as long as reading some thirty
-SOURCES_PER_BATCH = 32  # a third of MIN_POOLED_SOURCES: so every process gets one, and handing over costs little
+SOURCES_PER_BATCH = 48  # half of MIN_POOLED_SOURCES, so two processes get one each; as many of 5 KB are read together
 MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
 
 _readers: list[Callable[[slice], Any]] = []  # in a forked process: what reads a batch; empty in the first process

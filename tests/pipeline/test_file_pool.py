@@ -84,7 +84,7 @@ def test_a_process_is_given_several_sources_at_once() -> None:
 
 
 def test_the_last_batches_are_short_so_that_all_processes_end_together() -> None:
-    found = list(read_in_pool(SOURCES, lambda batch: [len(batch)] * len(batch), 3))
+    found = list(read_in_pool(SOURCES * 2, lambda batch: [len(batch)] * len(batch), 3))
     assert found[-1] <= 2 and SOURCES_PER_BATCH in found
 
 
