@@ -155,6 +155,15 @@ def with_noun(count: int, thing: str, things: str = "") -> str:
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
+def two_unit_duration(seconds: float) -> str:
+    """A length of time in two units: `12.4 s`, `2 h 32 min`, `3 days 4 h`."""
+    for size, unit, part, small in ((86400, "day", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            whole, rest = int(seconds // size), int(seconds % size // part)
+            return f"{with_noun(whole, unit) if unit == 'day' else f'{whole} {unit}'}" + (f" {rest} {small}" if rest else "")
+    return f"{seconds:.1f} s"
+
+
 def number_ranges(numbers: Iterable[int]) -> str:
     """Numbers as a list of runs: 0, 1, 2, 5 -> `0-2, 5`."""
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in number_runs(numbers))

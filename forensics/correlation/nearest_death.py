@@ -13,11 +13,10 @@ from forensics.correlation.asked_subject import Subject, are_apart, is_of_one
 from forensics.correlation.incident_grouping import MAX_SAME_DEATH_GAP_S
 from forensics.database import Database
 from forensics.model import Observation
-from forensics.model.verdicts import OwnedObservation
+from forensics.model.verdicts import ONE_OF_SEVERAL, OwnedObservation
 
 MAX_STAMP_DELAY_S = 2.0  # between an event and the time stamp of its line
 MAX_PAUSE_BEFORE_END_S = 60.0  # chosen by hand: from the last line of a job that prints its steps to its end
-ONE_OF_SEVERAL = "one of several in the hosts' logs, and nothing links it to the job"
 
 
 def only_nearest(

@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from forensics.core.text import two_unit_duration
 from forensics.correlation.asked_subject import OWN_KINDS, Subject, is_of_one
 from forensics.correlation.incident_grouping import MAX_SAME_DEATH_GAP_S, MIN_COMPARABLE_PID, MIN_SILENCE
 from forensics.correlation.nearest_death import (
     MAX_PAUSE_BEFORE_END_S,
     MAX_STAMP_DELAY_S,
-    ONE_OF_SEVERAL,
     link_to_file,
     only_nearest,
     seconds_to,
@@ -23,7 +23,7 @@ from forensics.correlation.nearest_death import (
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
-from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
+from forensics.model.verdicts import ONE_OF_SEVERAL, Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
 from forensics.readers.identity.entity_ids import entity_ids, ids_of_file_name, job_of_row, normalise_host, same_host
 from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, SMALLEST_ZONE_STEP_S
@@ -178,13 +178,13 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     start = subject.start
     gap = _seconds_before(o, subject)
     if before is not None and before < -tolerance_s:
-        return "others", f"{-before:.1f} s after the last line of the job's log"
+        return "others", f"{two_unit_duration(-before)} after the last line of the job's log"
     if gap is not None and -gap > MIN_SILENCE.total_seconds() + tolerance_s and not _may_be_zone(-gap):
-        return "others", f"{-gap / 3600:.0f} h after the last line of the job's log"
+        return "others", f"{two_unit_duration(-gap)} after the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
         since = "start of the job" if subject.captured else "first line of the job's log"
-        return "others", f"{early:.0f} s before the {since}"
+        return "others", f"{two_unit_duration(early)} before the {since}"
     if gap is None:
         return "unknown", "given beside it"
     return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s after its last line"

@@ -20,7 +20,17 @@ from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, p
 from forensics.decision.model import Model
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
-from forensics.model.verdicts import Aftermath, Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
+from forensics.model.verdicts import (
+    ONE_OF_SEVERAL,
+    Aftermath,
+    Candidate,
+    Diagnosis,
+    Lane,
+    LaneDigest,
+    Outcome,
+    OutcomeState,
+    OwnedObservation,
+)
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
@@ -361,12 +371,14 @@ WHY: Mapping[OutcomeState, str] = {
 
 
 def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
-    """Observations that ended nothing, and those of others, the weightiest first. Evidence of the first cause is not repeated."""
+    """Observations that ended nothing, and those of others, the weightiest first, of these those nearest to the end that is told.
+    Evidence of the first cause is not repeated."""
     shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
     listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
     more = _further_lines(given.owned)
     made: dict[tuple[str, int], Notice] = {}
-    for o in sorted(given.owned, key=lambda o: _rank_of_notice(o, database)):
+    told = next((o.observation.moment for c in found[:1] for o in c.owned if o.observation.moment is not None), None)
+    for o in sorted(given.owned, key=lambda o: (*_rank_of_notice(o, database), _distance(o, told))):
         if o.observation.cause == HEALTHY or id(o) in shown or id(o) in more or not o.observation.proofs:
             continue
         among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)
@@ -398,8 +410,17 @@ def _rank_of_notice(o: OwnedObservation, database: Database) -> tuple[bool, int,
     return stopped, evidence_tier(o, database), TIER_OF_WEIGHT[o.observation.weight]
 
 
+def _distance(o: OwnedObservation, told: float | None) -> float:
+    """How many seconds before or after the end that is told, the moment `told`, something of others happened; 0 if unknown, or
+    its own."""
+    moment = o.observation.moment
+    return 0.0 if o.owner == "mine" or moment is None or told is None else abs(moment - told)
+
+
 def _why(o: OwnedObservation, database: Database) -> str:
     """Why it is a notice: what was found about it, and no more."""
+    if o.link == ONE_OF_SEVERAL:
+        return o.link
     if o.owner == "others":
         return f"not this job's: {o.link}"
     if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:

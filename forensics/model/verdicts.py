@@ -22,6 +22,7 @@ LaneKind = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service
 MIN_ATTEMPT_LINES = 6
 OutcomeState = Literal["failed", "stalled", "spoiled", "stopped", "ended_well", "going_on", "cut_off", "unknown"]
 Owner = Literal["mine", "others", "unknown"]
+ONE_OF_SEVERAL = "one of several in the hosts' logs, and nothing links it to the job"  # a link, where that is all that is known
 
 
 class Entity(Struct, frozen=True, gc=False):

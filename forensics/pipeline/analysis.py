@@ -73,6 +73,7 @@ from forensics.pipeline.incident_entries import (
     timeline,
     with_moment,
 )
+from forensics.pipeline.other_services import ends_of_other_services
 from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
 from forensics.pipeline.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
@@ -409,7 +410,9 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     unlike = _unlike(seen, knowledge) if seen.good else None
     changes = unlike.changes if unlike and report.verdict != "no_crash" else ()
     causes = set_back_first(report.causes, changes)
-    notices = (*of_late_ranks(seen.ranks), *report.notices)
+    services = {s.name: s.service for a in seen.analyses if (s := a.scan.source).service} if report.verdict != "no_crash" else {}
+    others = ends_of_other_services(report.causes[0].evidence, seen.asked.lanes, services)
+    notices = (*of_late_ranks(seen.ranks), *others, *report.notices)
     report = replace(report, causes=causes, unusual=unusual, last_lines=last, ranks=seen.ranks, baseline=unlike, notices=notices)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 

@@ -37,7 +37,7 @@ def to_events(scan: Scan, records: list[Record], by_values: Container[str] = ())
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
-    events = [_from_hit(scan, hit, records_at) for hit in hits if id(hit) not in absorbed]
+    events = [_from_hit(scan, _outside(hit, records_at), records_at) for hit in hits if id(hit) not in absorbed]
     for record in records:
         if _is_silenced(record, silenced, hits_at):
             continue
@@ -62,9 +62,22 @@ def _as_printed(hit: Hit, quotes: Quotes, by_value: bool = False) -> Hit | None:
     printed = [x for x in hit.also if not quotes.hold_all(x, [matched.lower()], around) and not has_quoted_text(x.text)]
     if not printed:
         return replace(hit, silenced=True) if is_text else None
-    region = Region(hit.source, printed[0].number, printed[0].text)
-    count = max(1, hit.count - 1 - (len(hit.also) - len(printed)))
-    return replace(hit, line=printed[0].number, region=region, span=(0, 0), count=count, also=tuple(printed[1:]))
+    return _in_lines(hit, printed)
+
+
+def _in_lines(hit: Hit, lines: Sequence[Line]) -> Hit:
+    """`hit` in these of its lines alone."""
+    count = max(1, hit.count - (len(hit.lines) - len(lines)))
+    if lines[0].number == hit.line:
+        return replace(hit, count=count, also=tuple(lines[1:]))
+    region = Region(hit.source, lines[0].number, lines[0].text)
+    return replace(hit, line=lines[0].number, region=region, span=(0, 0), count=count, also=tuple(lines[1:]))
+
+
+def _outside(hit: Hit, records_at: "RecordIndex") -> Hit:
+    """`hit` without its lines in records that have decided for another cause than its own."""
+    lines = [line for line in hit.lines if not records_at.decides_against(hit.cause, line.number)]
+    return _in_lines(hit, lines) if 0 < len(lines) < len(hit.lines) else hit
 
 
 def _without_noise(hits: Iterable[Hit]) -> tuple[list[Hit], set[tuple[int, str]]]:
@@ -107,6 +120,11 @@ class RecordIndex:
     def absorbs(self, hit: Hit) -> bool:
         """Does each known line of the hit belong to a record that replaces hits of its cause?"""
         return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
+
+    def decides_against(self, cause: str, line: int) -> bool:
+        """Does `line` belong to a record of another cause that replaces hits of `cause`?"""
+        there = [r for r in self.at(line) if r.speaks_for(cause)]
+        return bool(there) and all(r.cause not in (None, cause) for r in there)
 
     def decides_over(self, record: Record) -> bool:
         """Does a record of another kind, on the first line that `record` quotes, replace what is found of its cause?"""

@@ -26,9 +26,9 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.core.text import with_noun
+from forensics.core.text import two_unit_duration, with_noun
 from forensics.model import EarlierAttempt, Finding, Proof, Report, TimelineEntry, shows_slow_down
-from forensics.report.phrases import duration_text, shows_no_crash, symptoms, time_between, two_unit_duration
+from forensics.report.phrases import duration_text, shows_no_crash, symptoms, time_between
 
 # A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
 MAX_STAMP_DOUBT_S = 5.0

@@ -447,15 +447,6 @@ def duration_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= MIN_WHOLE_SECONDS else f"{seconds:.1f} s"
 
 
-def two_unit_duration(seconds: float) -> str:
-    """A length of time in two units: `12.4 s`, `2 h 32 min`, `3 days 4 h`."""
-    for size, unit, part, small in ((86400, "day", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if seconds >= size:
-            whole, rest = int(seconds // size), int(seconds % size // part)
-            return f"{with_noun(whole, unit) if unit == 'day' else f'{whole} {unit}'}" + (f" {rest} {small}" if rest else "")
-    return f"{seconds:.1f} s"
-
-
 def warning_notes(report: Report) -> list[tuple[str, str]]:
     """(where, message) of the warnings, the same message once: `all sources`, `a.log:7`, `a.log and 3 more`."""
     grouped: dict[str, list[Warning]] = {}

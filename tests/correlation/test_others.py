@@ -187,3 +187,24 @@ def test_what_kept_another_pod_from_its_node_is_no_rival_of_this_pods_death(anal
     assert [n.owner for n in found.notices if "eval-7" in n.text] == ["others"]
     alone = analyze(events_txt=EVENTS)  # where only a table of events was given, all of its pods are asked about
     assert {n.owner for n in alone.notices if "eval-7" in n.text} <= {"mine"}
+
+
+def test_of_what_happened_to_others_the_nearest_to_the_end_is_told_first(analyze: Callable[..., Report]) -> None:
+    hours = ("00:10:00", "01:15:00", "02:40:30", "02:59:50")
+    deaths = "".join(KILL.replace("991", str(991 + i)).format(time=time) for i, time in enumerate(hours))
+    report = analyze(dmesg_txt=deaths, train_log=job(ERROR))
+    told = [(n.text[12:20], n.why) for n in report.notices if n.owner == "others"]
+    assert [time for time, _ in told] == [*reversed(hours)]
+    assert [why for _, why in told][:3] == [
+        "not this job's: 10.0 s before the first line of the job's log",
+        "not this job's: 19 min 30 s before the first line of the job's log",
+        "not this job's: 1 h 45 min before the first line of the job's log",
+    ]
+
+
+def test_a_death_that_nothing_links_is_not_said_to_be_anothers(analyze: Callable[..., Report]) -> None:
+    hours = ("00:10:00", "01:15:00", "02:40:30")
+    deaths = "".join(SEGFAULT.replace("991", str(991 + i)).format(time=time) for i, time in enumerate(hours))
+    report = analyze(dmesg_txt=deaths, train_log="step 1 loss 0.5\nstep 2 loss 0.5\nFatal Python error: Segmentation fault\n")
+    whys = {n.why for n in report.notices if n.owner == "others"}
+    assert whys == {"one of several in the hosts' logs, and nothing links it to the job"}

@@ -24,9 +24,12 @@ from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, ProcessTable
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),
-    # A report whose first lines are missing: its last lines still name the killed process.
+    # A report whose first lines are missing, as the kernel's ring overwrites them: its last lines still name the killed process.
     Trigger(
-        "kernel_oom", ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "), after=10
+        "kernel_oom",
+        ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "),
+        before=300,
+        after=10,
     ),
 )
 MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
@@ -46,12 +49,37 @@ def read(region: Region) -> Record | None:
     parsed = parse_lines([region.line, *region.lines_after()])
     rows = [r for r in parsed if r.prefix.program in (None, "kernel", parsed[0].prefix.program)]
     report = _Report()
+    first = _first_kept(region, rows[0], report)
     for i, row in enumerate(rows):
         again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that has only such lines
         if i and (again or "invoked oom-killer" in row.message or _later(rows[0].prefix.stamp, row.prefix.stamp)):
             break
         report.feed(row)
-    return report.record(region.number)
+    return report.record(first)
+
+
+def _first_kept(region: Region, last: ParsedLine, report: "_Report") -> int:
+    """The number of the first line that is left of a report whose beginning is missing, fed to `report`; that of `last`, the line
+    of `region`, if nothing is missing."""
+    first = region.number
+    if "invoked oom-killer" in last.message:
+        return first
+    kept: list[ParsedLine] = []
+    for row in reversed(parse_lines(region.lines_before())):
+        if row.prefix.program not in (None, "kernel", last.prefix.program):
+            continue
+        if _is_of_another(row.message) or _later(row.prefix.stamp, last.prefix.stamp):
+            break
+        kept.append(row)
+    for row in reversed(kept):
+        if report.feed(row) or PATTERNS.report_line.search(row.message):
+            first = min(first, row.line.number)
+    return first
+
+
+def _is_of_another(message: str) -> bool:
+    """Is it the first line of a whole report, or one of the last of a report?"""
+    return "invoked oom-killer" in message or "oom-kill:" in message or PATTERNS.oom_kill.search(message) is not None
 
 
 def _later(start: Stamp | None, now: Stamp | None) -> bool:
@@ -71,19 +99,16 @@ class _Report:
         self.last = 0
         self.said: set[str] = set()
 
-    def feed(self, row: ParsedLine) -> None:
-        """Add one line of the report."""
+    def feed(self, row: ParsedLine) -> bool:
+        """Add one line of the report. Does it tell anything?"""
         message = row.message
         kill = PATTERNS.oom_kill.search(message)
         if kill:
             self._kill(kill, row.line)
-            return
-        if found := first_row("kernel oom lines", message):
+        elif found := first_row("kernel oom lines", message):
             self.fields |= typed_fields(found.parts(message))
             self._seen(row.line, QUOTE_RANKS.get(found.name, 9))
-            return
-        task = self.table.row(message)
-        if task:
+        elif task := self.table.row(message):
             count, pages = self.tasks[task.task]
             self.tasks[task.task] = count + 1, pages + task.pages
             self.last = row.line.number
@@ -91,6 +116,9 @@ class _Report:
             self.said.add("stack cgroup")
         elif PATTERNS.page_allocation_frame.search(message):
             self.said.add("stack global")
+        else:
+            return False
+        return True
 
     def _kill(self, found: re.Match[str], line: Line) -> None:
         groups = {k.rstrip("2"): v for k, v in found.groupdict().items() if v and k not in ("memcg", "plain", "done")}

@@ -146,3 +146,24 @@ def test_a_charge_of_old_kernels_is_no_shortage_of_the_host_unless_the_report_sh
     answer = report(head + (f"[  100.000003] {lines}\n" if lines else ""), knowledge)
     assert answer.causes[0].id == cause
     assert "gfp_mask" not in answer.causes[0].facts
+
+
+CAPTURED = (Path(__file__).parents[3] / "sample_logs" / "oom_cgroup_python" / "dmesg.log").read_text("utf-8").splitlines(True)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 7, 8, 12, 30, 50, 68, 70, 72, 76])
+def test_what_is_left_of_a_report_whose_beginning_is_overwritten_says_nothing_else(cut: int, knowledge: Database) -> None:
+    """The kernel's ring keeps the last lines of the oldest report, whole ones stand behind it."""
+    text = "".join(CAPTURED[cut:] + [line.replace("3010.", "9010.").replace("24488", "31") for line in CAPTURED])
+    seen = readers.read(scan(text_source("dmesg", text), knowledge, lambda _w: None), knowledge)
+    assert {(e.cause, e.kind) for e in seen if str(e.cause).startswith("host_memory")} == {
+        ("host_memory.oom_cgroup", "kernel_oom")
+    }
+    assert [e.fields["pid"] for e in seen if e.kind == "kernel_oom"] == [24488, 31]
+
+
+def test_a_line_outside_reports_takes_none_of_their_lines_along(knowledge: Database) -> None:
+    text = "".join([CAPTURED[74], *CAPTURED])
+    seen = readers.read(scan(text_source("dmesg", text), knowledge, lambda _w: None), knowledge)
+    dump = next(e for e in seen if e.kind == "host_memory.oom_global/kernel_task_dump")
+    assert ([p.line for p in dump.proofs], dump.count) == ([1], 1)
