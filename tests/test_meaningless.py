@@ -17,11 +17,12 @@ EVERY = 31  # of the changes one in so many is tried with a case where all would
 # log did, where a wrapper stands in front of each line of a stack, and of two that say the same. One verdict becomes undetermined.
 MARKS_ANOTHER = {
     "gunicorn_timeout",
-    "hang_fewer_batches",
     "hang_late_loader",
     "hang_lost_disk",
     "hang_only_stacks",
     "hang_sleeping_hook",
+    "same_step",
+    "torchrun_kill",
 }
 MOVED_YET = {("jupyter_bad_kernelspec", "cloudwatch"), ("hang_only_stacks", "brackets"), ("stalled_ranks", "ts")}
 

@@ -27,6 +27,7 @@ from forensics.advice.places import (
     pod_of,
     rank_and_host,
     service_of,
+    stood_of_consequence,
 )
 from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
@@ -215,7 +216,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | of_job(known, proofs, context) | rank_and_host(facts, diagnosis), candidate, diagnosis),
+        where=_where(known, place, candidate, diagnosis, context, proofs, around if first else None),
         ranks=_ranks(told),
         linked_only_by=candidate.linked_only_by,
     )
@@ -248,8 +249,19 @@ def _service(proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
     return {"service": service} if service else {}
 
 
-def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
-    """The place; where no line of the cause names one, the code that failed with it by another log."""
+def _where(
+    known: Fields,
+    place: Fields,
+    candidate: Candidate,
+    diagnosis: Diagnosis,
+    context: JobContext,
+    proofs: Sequence[Proof],
+    around: LinesAround | None,
+) -> str:
+    """The place; where no line of the cause names one, the code that failed with it by another log, and how far that had come."""
+    facts = {**known, **place}
+    facts |= stood_of_consequence(facts, candidate, diagnosis, around) if around else {}
+    facts |= of_job(known, proofs, context) | rank_and_host(known, diagnosis)
     code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
     return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate), **pod_of(facts, diagnosis)}))))
 

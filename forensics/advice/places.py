@@ -11,6 +11,7 @@ from forensics.readers.platforms.kubectl_describe import TRIGGER as KUBECTL_DESC
 from forensics.readers.python.library_files import knows_own_code
 
 PLACE_NAMES = {"file", "line_no", "function"}
+STOOD_FACTS = ("cell", "epoch", "epoch_of_step", "step_no", "onset_step", "last_step")  # how far a program had come
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
 MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
 
@@ -93,6 +94,23 @@ def code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnos
             near.append((min(map(abs, gaps)), o.fields))
     _, fields = min(near, key=lambda n: n[0], default=(0, {}))
     return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")}
+
+
+def stood_of_consequence(facts: Fields, candidate: Candidate, diagnosis: Diagnosis, around: LinesAround) -> dict[str, Value]:
+    """How far the job had come by the log in which its end is a consequence, where the cause's own lines, as a kernel's, tell of
+    no step and no cell."""
+    if diagnosis.verdict == "no_crash" or not facts.keys().isdisjoint(STOOD_FACTS):
+        return {}
+    from forensics.readers.near_lines import place_near  # imports a reader for each producer
+
+    own = {o.observation.source for o in candidate.owned}
+    caused = (c for c in diagnosis.candidates if c.explained_by == candidate.cause)
+    ends = (o for c in caused for o in c.owned if o.owner == "mine" and o.lane and o.lane.kind in ("job", "notebook"))
+    for seen in (o.observation for o in ends if o.observation.source not in own and o.observation.proofs):
+        told = {**seen.fields, **place_near(seen.fields, seen.proofs, around)}
+        if found := {n: told[n] for n in STOOD_FACTS if n in told}:
+            return found
+    return {}
 
 
 def code_of_consequence(candidate: Candidate, diagnosis: Diagnosis) -> str:

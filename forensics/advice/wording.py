@@ -31,7 +31,7 @@ CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one 
 LONG_SIZE_PATTERN = lazy.regex(r"\d{5,}(?:[KMG]i?B?)")  # Kubernetes writes 91823412Ki
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
-KUBECTL, ANY_WORKLOAD = "kubectl ", "deployment/NAME"
+KUBECTL, ANY_WORKLOAD, SET_RESOURCES = "kubectl ", "deployment/NAME", "kubectl set resources "
 OF_NODES_PATTERN = lazy.regex(r"kubectl(?: -n|.* -A\b| \w+ nodes?\b| cordon| drain| uncordon| get priorityclass)")  # no namespace
 AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
@@ -144,7 +144,8 @@ def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
             f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and create it again with the new limit"
         )
     elif workload:
-        template = template.replace(ANY_WORKLOAD, workload)
+        container = " -c {container}" if SET_RESOURCES in template and "container" in facts else ""  # else of all containers
+        template = template.replace(ANY_WORKLOAD, f"{workload}{container}")
     if namespace and "{namespace}" not in template and not OF_NODES_PATTERN.search(template):
         template = template.replace(KUBECTL, f"{KUBECTL}-n {{namespace}} ", 1)
     known = {"pod": pod, "pod_name": pod} if pod else {}

@@ -70,7 +70,7 @@ def look(kind: str, value: str) -> dict[str, Any]:
     found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
     found = [one for one in found if WATCHER not in one["command"]]
     marks = {one["pid"]: marks_of(one["pid"]) for one in found}
-    command = _py_spy([str(one["command"]) for one in found])
+    command = py_spy_path([str(one["command"]) for one in found])
     if command:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
@@ -278,13 +278,12 @@ def _own_waits(pid: int) -> dict[str, str]:
     return {}
 
 
-def _py_spy(commands: list[str]) -> str:
-    """The path of py-spy: of this Python, of the PATH, or beside the Python of one of the processes."""
-    import shutil
-
-    programs = [sys.executable, *(c.split(" ")[0] for c in commands if c.startswith("/"))]
-    folders = dict.fromkeys(map(os.path.dirname, programs))
-    return shutil.which("py-spy") or next((p for f in folders if _may_run(p := os.path.join(f, "py-spy"))), "")
+def py_spy_path(commands: list[str]) -> str:
+    """The path of py-spy: of this Python, of the PATH, or beside the Python of one of the processes; empty if there is none."""
+    own = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
+    found = next((p for f in own if f and os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
+    theirs = dict.fromkeys(os.path.dirname(c.split(" ")[0]) for c in commands if c.startswith("/"))
+    return found or next((p for f in theirs if _may_run(p := os.path.join(f, "py-spy"))), "")
 
 
 def _may_run(path: str) -> bool:

@@ -10,7 +10,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 from forensics.capture import proc
@@ -39,12 +38,6 @@ LIBRARY = ("threading.py", "selectors.py", "connection.py", "queue.py", "socket.
            "synchronize.py")  # fmt: skip
 
 
-def py_spy_path() -> str:
-    """The path of py-spy; empty if it is not installed."""
-    folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
-    return next((p for f in folders if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
-
-
 def take_stacks(
     processes: Iterable[Process],
     folder: str,
@@ -58,14 +51,15 @@ def take_stacks(
 
     Returns one record for each process, and the reason if one of them was refused.
     """
-    command = py_spy_path()
+    # Most jobs never fall silent.
+    from forensics.capture.live_stacks import numbers_of, py_spy_path, ranks_of, waiting_for_themselves
+
+    given = list(processes)
+    command = py_spy_path([p.command for p in given])
     if not command:
         return [], "py-spy is not installed"
     taken, moment = [], time_text(time.time()) + (f", silent since {time_text(silent_since)}" if silent_since else "")
-    given = list(processes)
     chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
-    from forensics.capture.live_stacks import numbers_of, ranks_of, waiting_for_themselves  # most jobs never fall silent
-
     rows = {one.pid: (one.pid, one.ppid, [*one.marks]) for one in given}
     told = ranks_of(list(rows.values()))
     found, why = _dumps(command, chosen, goes_on)

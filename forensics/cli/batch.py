@@ -49,14 +49,17 @@ INDEXED = ("html", "markdown")  # an index of the cases, instead of one report a
 @with_options(*BATCH_OPTIONS, form=(BatchFormat, ""), output=(OutputPath, None))
 def batch(
     folder: Annotated[
-        Path, typer.Argument(help="Each sub-folder is a case; without sub-folders each file, with those of the same run.")
+        Path,
+        typer.Argument(
+            help="Each sub-folder is a case, and each log beside them; without sub-folders each file, with those of the same run."
+        ),
     ],
     telling: OutputOptions,
     chosen: Selection,
     signatures: Signatures = None,
     remember: Remember = None,
 ) -> None:
-    """Analyse each sub-folder of FOLDER as a case of its own; where it has none, each log.
+    """Analyse each sub-folder of FOLDER as a case of its own, and each log beside them.
 
     \b
     Examples:

@@ -155,9 +155,9 @@ def _ptrace() -> Check:
 
 
 def _py_spy() -> Check:
-    from forensics.capture.stacks import py_spy_path
+    from forensics.capture.live_stacks import py_spy_path
 
-    path = py_spy_path()
+    path = py_spy_path([])
     return _ok(path) if path else _missing("not installed", install_command("py-spy"))
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -80,16 +81,22 @@ def run(
     given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
     given |= {"tokens": tokens, "redact": redact, "remember": bool(remember), "quiet": quiet, "verbose": verbose}
     typed = _typed(context)
-    if not quiet and (lacking := without_stacks(typed, given)):
+    if not quiet and (lacking := without_stacks(typed, given, command)):
         say(f"forensics: {lacking}")
     _become(given | _settings(typed, remember))
 
 
-def without_stacks(typed: set[str], given: dict[str, object]) -> str:
-    """What to say before the command starts if the user asked for the stacks of a stall and nothing here takes them."""
-    from forensics.capture.stacks import py_spy_path
+def without_stacks(typed: set[str], given: dict[str, object], command: Sequence[str] = ()) -> str:
+    """What to say before the command starts if the user asked for the stacks of a stall and nothing here takes them, nor in the
+    environment of `command`."""
+    if "stall_s" not in typed or not given["stall_s"]:
+        return ""
+    import shutil
 
-    if "stall_s" not in typed or not given["stall_s"] or py_spy_path():
+    from forensics.capture.live_stacks import py_spy_path
+
+    started = shutil.which(command[0]) if command else None
+    if py_spy_path([str(Path(started).absolute())] if started else []):
         return ""
     return (
         "--stall takes stacks with py-spy, which is not installed (pip install py-spy): a stall will be reported without stacks"

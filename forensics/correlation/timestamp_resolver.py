@@ -195,15 +195,26 @@ def nearest_year(wall: datetime, near: datetime) -> datetime | None:
 
 def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time among the samples of a clock."""
-    stamps = [m.stamp for m in clock.samples if m.stamp and not m.header]
-    walls = [s.wall for s in stamps if s.wall and not s.lacks and s.delta is None]
-    samples: Iterable[ClockSample] = clock.samples
-    if stamps and len(walls) == len(stamps) and len({w.tzinfo for w in walls}) == 1:
-        ends = {walls.index(min(walls)), walls.index(max(walls))}  # of one zone they compare as they are
-        samples = [[m for m in samples if m.stamp and not m.header][i] for i in sorted(ends)]
+    if walls := _whole_walls(clock):  # of one zone they compare as they are
+        first, last = (w if w.tzinfo else datetime.combine(w, w.time(), clock.zone) for w in (min(walls), max(walls)))
+        return first, last
     resolver = TimestampResolver(clock, source)
-    times = [t for t in map(resolver.time, samples) if t]
+    times = [t for t in map(resolver.time, clock.samples) if t]
     return min(times, default=None), max(times, default=None)
+
+
+def _whole_walls(clock: Clock) -> list[datetime]:
+    """The wall clocks of all samples, their years completed; empty if one lacks more than that, or if zones differ."""
+    near, walls = clock.start, list[datetime]()
+    for stamp in (m.stamp for m in clock.samples if m.stamp and not m.header):
+        wall = stamp.wall if stamp.delta is None and stamp.lacks != "date" else None
+        if wall and stamp.lacks:
+            wall = nearest_year(wall, naive(near)) if near else None
+        if wall is None:
+            return []
+        near = wall
+        walls.append(wall)
+    return walls if len({wall.tzinfo for wall in walls}) == 1 else []
 
 
 MIN_STAMPED_LINES = 12  # with fewer, any order may be chance

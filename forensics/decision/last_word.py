@@ -11,7 +11,8 @@ began.
 from collections.abc import Sequence
 
 from forensics.database import Database
-from forensics.model.verdicts import OwnedObservation
+from forensics.model.verdicts import Candidate, OwnedObservation
+from forensics.outcome.tiers import NOTICE, evidence_tier
 
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
@@ -30,6 +31,13 @@ def is_of_earlier_attempt(first: Sequence[OwnedObservation], second: Sequence[Ow
     if not first or not second or len({o.observation.source for o in (*first, *second)}) > 1:
         return False
     return min(o.aftermath.later_attempts for o in first) > max(o.aftermath.later_attempts for o in second)
+
+
+def all_behind(later: Candidate, first: OwnedObservation, database: Database) -> bool:
+    """Does all evidence of `later` stand behind `first` in the same log?"""
+    seen = first.observation
+    ending = [o.observation for o in later.every if evidence_tier(o, database) < NOTICE]
+    return all(o.source == seen.source and o.line > seen.last_line for o in ending)
 
 
 def has_lasting_effect(cause: str, database: Database) -> bool:

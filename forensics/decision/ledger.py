@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from forensics.model import Adjustment, Finding
-from forensics.model.verdicts import Candidate
+from forensics.model.verdicts import Candidate, OwnedObservation
 
 MIN_PROBABILITY = 1e-6  # keeps the logarithms finite
 MIN_LOG_ODDS = 0.01  # smaller contributions stand together in one row
@@ -48,6 +48,19 @@ def moved(told: Told, probability: float, rule: str, source: str | None = None, 
         return told
     change = log(max(probability, MIN_PROBABILITY) / max(told.probability, MIN_PROBABILITY))
     return replace(told, probability=probability, ledger=(*told.ledger, _row(rule, 1.0, change, source, line)))
+
+
+def first_of(found: Sequence[Candidate]) -> int:
+    """The place of the most probable one."""
+    return max(range(len(found)), key=lambda n: found[n].probability, default=0)
+
+
+def exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], word: OwnedObservation) -> None:
+    """Exchange the probabilities of the candidates `i` and `j`, each with its rule in the ledger."""
+    last, rival = found[i], found[j]
+    on = word.observation.source, word.observation.line
+    found[i] = moved(replace(last, explained_by=None), rival.probability, rules[0], *on)
+    found[j] = moved(rival, last.probability, rules[1], *on)
 
 
 def rows_of(

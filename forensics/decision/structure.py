@@ -14,18 +14,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
+from forensics.decision.first_failure import failed_process_first
+from forensics.decision.last_failure import last_failure_first
 from forensics.decision.last_word import (
     MAX_CONTINUED_LINES,
     MAX_LINES_BEHIND_WORD,
     MIN_GROWN,
+    all_behind,
     has_lasting_effect,
     is_of_earlier_attempt,
     last_word,
     may_be_word,
     survived,
 )
-from forensics.decision.ledger import moved
-from forensics.decision.mere_status import own_reason_first
+from forensics.decision.ledger import exchange, first_of, moved
+from forensics.decision.mere_status import last_try_first, own_reason_first
 from forensics.model import Line
 from forensics.model.answers import LOST_NUMBERS
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
@@ -56,8 +59,6 @@ ENDED_LAST = "rule: the last attempt ended with it"
 ENDED_EARLIER = "rule: only an earlier attempt ended this way"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing continued in between"
 STOPPED_BEHIND = "rule: it had failed before"
-FAILED_FIRST = "rule: a process of the job failed on its own, and others waited for it from then on"
-FAILED_BEFORE = "rule: a process of the job failed on its own before it"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later cell is about them"
 TOLD_BEFORE = "rule: this program reported this death when it happened, and the rest only describes the results"
 ONLY_DESCRIBED = "rule: this program reported earlier what the kernel died of"
@@ -78,10 +79,11 @@ AT_WORK = "rule: the program continued after every failure, and was working wher
 
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
-    ranked = failed_process_first(last_word_first(own_reason_first(ranked, database), database), database)
+    ranked = last_try_first(own_reason_first(ranked, database), database)
+    ranked = failed_process_first(last_word_first(ranked, database), lanes, database)
     ranked = failed_stage_first(told_death_first(ranked, database), database)
     ranked = failure_before_stop(ranked, lanes, database)
-    return nan_first(last_attempt_first(ranked, database), database)
+    return nan_first(last_failure_first(last_attempt_first(ranked, database), database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -94,7 +96,7 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         above = [j for j, c in enumerate(found) if c.probability > last.probability]
         ends = [j for j in above if any(evidence_tier(o, database) < NOTICE for o in found[j].every)]
         if ends and all(_was_survived(found[j], word, database) for j in ends):
-            _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
+            exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
     return found
 
 
@@ -106,8 +108,8 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
         unstarted = lacking.owned and all("unstarted" in o.observation.fields for o in lacking.owned)  # an argument, or not made
         for i, failed in enumerate(found if unstarted or database.has_trait(lacking.cause, "lacks_input") else ()):
             usage = next((o for o in failed.owned if _is_usage_error(o) or _is_death(o, database)), None)
-            if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
-                _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
+            if usage and found[j].probability > found[i].probability and all_behind(found[j], usage, database):
+                exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
 
 
@@ -115,7 +117,7 @@ def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[
     """`ranked`; what the last attempt ended with exchanges its probability with the first cause, if only earlier attempts show
     that one."""
     found = list(ranked)
-    j = _first_of(found)
+    j = first_of(found)
     before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
     worked = all(o.aftermath.progress >= MIN_GROWN for o in before)  # the last attempt: what it ended with is its own
     lasts = has_lasting_effect(found[j].cause, database) and not worked
@@ -125,7 +127,7 @@ def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[
     ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
     if ends:
         _, i, last = max(ends, key=lambda e: e[:2])
-        _exchange(found, i, j, (ENDED_LAST, ENDED_EARLIER), last)
+        exchange(found, i, j, (ENDED_LAST, ENDED_EARLIER), last)
     return found
 
 
@@ -135,15 +137,15 @@ def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], data
     A process that failed leaves the others of its job waiting until the job is cancelled or its time is up.
     """
     found = list(ranked)
-    j = _first_of(found)
+    j = first_of(found)
     if not found or not database.has_trait(found[j].cause, "external_stop"):
         return found
     own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, True)]
-    own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and _all_behind(found[j], e[2], database)]
+    own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and all_behind(found[j], e[2], database)]
     own = [e for e in own if not any(_worked_on(lane, e[2]) for lane in lanes)]
     if own:
         _, i, failed = max(own, key=lambda e: e[:2])
-        _exchange(found, i, j, (FAILED_ALREADY, STOPPED_BEHIND), failed)
+        exchange(found, i, j, (FAILED_ALREADY, STOPPED_BEHIND), failed)
     return found
 
 
@@ -152,10 +154,6 @@ def _worked_on(lane: Lane, failed: OwnedObservation) -> bool:
     seen = failed.observation
     other = lane is not failed.lane and lane.kind == "job" and lane.source == seen.source
     return other and lane.digest.progress >= 0 and lane.attempts[-1].last_line > seen.last_line
-
-
-def _first_of(found: Sequence[Candidate]) -> int:
-    return max(range(len(found)), key=lambda n: found[n].probability, default=0)
 
 
 def _ended_with(o: OwnedObservation, database: Database, of_any_kind: bool = False) -> bool:
@@ -170,33 +168,18 @@ def _ended_with(o: OwnedObservation, database: Database, of_any_kind: bool = Fal
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 
 
-def failed_process_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; the first error of one process exchanges its probability with that of what waited for it behind."""
-    found = list(ranked)
-    j = _first_of(found)
-    if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
-        return found
-    waited, cause = found[j].owned, found[j].cause
-    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, cause, database)]
-    first = [e for e in own if _all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
-    if first and all(i != j for _, i, _ in own):
-        _, i, error = min(first, key=lambda e: e[:2])
-        _exchange(found, i, j, (FAILED_FIRST, FAILED_BEFORE), error)
-    return found
-
-
 def nan_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked`; numbers that were lost in an earlier cell of a notebook exchange their probability with that of an exception that
     tells of them. The kernel keeps its state from cell to cell."""
     found = list(ranked)
-    j = _first_of(found)
+    j = first_of(found)
     about = next((o for o in found[j].owned if _is_about_lost_numbers(o)), None) if found else None
     if about is None or database.has_trait(found[j].cause, "worthless_result"):
         return found
     for i, lost in enumerate(found):
         before = (o for o in lost.owned if o.lane is about.lane and o.aftermath.lines_after > about.aftermath.lines_after)
         if database.has_trait(lost.cause, "worthless_result") and (seen := next(before, None)):
-            _exchange(found, i, j, (LOST_BEFORE, ABOUT_LOST), seen)
+            exchange(found, i, j, (LOST_BEFORE, ABOUT_LOST), seen)
             break
     return found
 
@@ -209,7 +192,7 @@ def told_death_first(ranked: Sequence[Candidate], database: Database) -> list[Ca
     if told is None:
         return list(ranked)
     place = told[1].observation.source, told[1].observation.line
-    only = [c for c in ranked if c is not told[0] and _only_describes(c, told[0], database) and _all_behind(c, told[1], database)]
+    only = [c for c in ranked if c is not told[0] and _only_describes(c, told[0], database) and all_behind(c, told[1], database)]
     more = sum(c.probability for c in only)
     first = moved(replace(told[0], explained_by=None), told[0].probability + more, TOLD_BEFORE, *place)
     return [first if c is told[0] else moved(c, 0.0, ONLY_DESCRIBED, *place) if c in only else c for c in ranked]
@@ -225,15 +208,6 @@ def _is_about_lost_numbers(o: OwnedObservation) -> bool:
     return o.owner == "mine" and o.lane is not None and o.lane.kind == "notebook" and tells_of_lost_numbers(told)
 
 
-def _failed_by_itself(o: OwnedObservation, waiting: str, database: Database) -> bool:
-    """Is it a strong sign of an end for which others are `waiting`, and which no other process and nobody outside can give: of an
-    error, of a death, or of a port that is taken on its host?"""
-    cause = str(o.observation.cause)
-    given = database.has_trait(cause, "waits_for_peer") or database.has_trait(cause, "external_stop")
-    own = (waiting in database.causes[cause].explains and not given) or "listen_error" in o.observation.fields
-    return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
-
-
 def _is_usage_error(o: OwnedObservation) -> bool:
     """Does it name a program and its argument? With such a message a program ends before it begins."""
     return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
@@ -243,21 +217,6 @@ def _is_death(o: OwnedObservation, database: Database) -> bool:
     """Does a shell tell of the signal that ended its command, of which no further attempt began?"""
     told = o.owner == "mine" and "signal_name" in o.observation.fields and evidence_tier(o, database) <= ENDING_STRONG
     return told and database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts
-
-
-def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
-    """Does all evidence of `lacking` stand behind `usage` in the same log?"""
-    seen = usage.observation
-    ending = [o.observation for o in lacking.every if evidence_tier(o, database) < NOTICE]
-    return all(o.source == seen.source and o.line > seen.last_line for o in ending)
-
-
-def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], word: OwnedObservation) -> None:
-    """Exchange the probabilities of the candidates `i` and `j`, each with its rule in the ledger."""
-    last, rival = found[i], found[j]
-    on = word.observation.source, word.observation.line
-    found[i] = moved(replace(last, explained_by=None), rival.probability, rules[0], *on)
-    found[j] = moved(rival, last.probability, rules[1], *on)
 
 
 def has_last_word(candidate: Candidate) -> bool:

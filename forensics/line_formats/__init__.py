@@ -111,16 +111,19 @@ def prefixes(lines: Sequence[Line]) -> list[Prefix]:
     return known
 
 
+WITHOUT = Prefix("")
+
+
 def parse_together(several: Sequence[Sequence[Line]]) -> None:
     """Parse the prefixes of lines of several sources, those of one shape together, and keep them."""
     texts = [line.text for lines in several for line in lines]
     alike: dict[tuple[str, bytes], list[int]] = defaultdict(list)
     for place, of_shape in enumerate(zip([text[:EXACT_CHARS] for text in texts], shapes_of(texts), strict=True)):
         alike[of_shape].append(place)
-    parsed: dict[int, Prefix] = {}
+    made = [WITHOUT] * len(texts)
     for of_shape, places in alike.items():
-        parsed.update(zip(places, _parsed_alike([*map(texts.__getitem__, places)], of_shape), strict=True))
-    made = [*map(parsed.__getitem__, range(len(texts)))]
+        for place, prefix in zip(places, _parsed_alike([*map(texts.__getitem__, places)], of_shape), strict=True):
+            made[place] = prefix
     if len(_of_text) >= MAX_KEPT_LINES:
         _of_text.clear()
     _of_text.update(zip(texts, made, strict=True))
@@ -140,7 +143,8 @@ def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Sequence[Pr
     known, rest = _recipes.get(shape), texts[len(first) :] if first else texts
     if known is None:
         return [*first, *map(_parse, rest)]
-    return [*first, *(prefix or _parse(text) for text, prefix in zip(rest, known.read_all(rest), strict=True))]
+    read = known.read_all(rest)
+    return [*first, *(read if all(read) else (prefix or _parse(text) for text, prefix in zip(rest, read, strict=True)))]
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):

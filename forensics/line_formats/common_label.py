@@ -80,9 +80,10 @@ def _may_be_common(lines: Sequence[str]) -> bool:
     """Do nearly all lines begin alike, as with one label, or may nearly all have a label? Most logs of several programs tell by
     their first lines that they do not."""
     others = int(len(lines) - MIN_LABELLED_SHARE * len(lines)) + 1  # so many without a label are too many
-    begins = Counter([line[:1] for line in lines])
+    begins = [line[:1] for line in lines]
     unlabelled = (line for line in lines if not label_formats(line))
-    return max(begins.values(), default=0) >= MIN_LABELLED_SHARE * len(lines) or len([*islice(unlabelled, others)]) < others
+    frequent = max(map(begins.count, set(begins)), default=0)
+    return frequent >= MIN_LABELLED_SHARE * len(lines) or len([*islice(unlabelled, others)]) < others
 
 
 def label_prefix(label: str) -> Prefix:

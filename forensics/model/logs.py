@@ -180,18 +180,27 @@ class Region(Struct, frozen=True, gc=False):
 
 
 class RegionColumns(Sequence[Region]):
-    """Regions without neighbours as columns; a Region is made where one is asked for."""
+    """Regions without neighbours as columns, in order; a Region is made where one is asked for. `among`: those of which they were
+    picked, if they were."""
 
-    __slots__ = ("ends", "numbers", "source", "texts")
+    __slots__ = ("among", "ends", "numbers", "source", "texts")
 
     def __init__(self, source: str, numbers: Sequence[int], texts: Sequence[str], ends: Sequence[int]) -> None:
         self.source, self.numbers, self.texts, self.ends = source, numbers, texts, ends
+        self.among: RegionColumns | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __getitem__(self, at: int) -> Region:  # type: ignore[override]  # a part of it is never asked for
         return Region(self.source, self.numbers[at], self.texts[at], end=self.ends[at])
+
+    def picked(self, places: Sequence[int]) -> "RegionColumns":
+        """Those at these places."""
+        numbers, texts, ends = ([*map(column.__getitem__, places)] for column in (self.numbers, self.texts, self.ends))
+        made = RegionColumns(self.source, numbers, texts, ends)  # type: ignore[arg-type]
+        made.among = self
+        return made
 
 
 class Trigger(Struct, frozen=True):

@@ -125,7 +125,8 @@ class Lane(Struct, frozen=True):
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
     well, with no work behind it. `failed_cell`: of a saved notebook. `starts_alike`: it was started again and again, and came no
     further. `farewell`: its last line says that its work is done, and no line like it stands before it. `first_position`: the
-    number of the first line of a lane with trouble that counts steps or epochs, 0 if none does.
+    number of the first line of a lane with trouble that counts steps or epochs, 0 if none does. `last_worked`: the numbers of its
+    last two lines of progress.
     """
 
     source: str
@@ -146,6 +147,7 @@ class Lane(Struct, frozen=True):
     starts_alike: bool = False
     farewell: bool = False
     first_position: int = 0
+    last_worked: tuple[int, ...] = ()
 
 
 class FailedCell(Struct, frozen=True):

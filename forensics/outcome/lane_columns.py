@@ -5,7 +5,7 @@
 A lane that tells of more than its last lines - of trouble, of a good end, of an observation - stays as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from typing import get_args, overload
 
@@ -18,7 +18,8 @@ from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDiges
 
 LANE_KINDS: tuple[LaneKind, ...] = get_args(LaneKind)
 NO_AFTERMATH: dict[tuple[int, str], Aftermath] = {}  # the aftermath of lanes without an observation
-Row = list[int]  # of a lane: kind, entity, first and last line, digest, and the numbers of its last lines
+# Of a lane: kind, entity, first and last line, digest, how many lines of progress follow, their numbers, those of its last lines
+Row = list[int]
 Told = tuple[int, Lane, tuple[int, ...]]  # place, a lane, and the numbers of its last lines, if it is without these
 
 
@@ -51,14 +52,17 @@ def _columns(packed: PackedColumns) -> Columns:
 
 
 class LanesInColumns(Sequence[Lane]):
-    """The lanes of one source, which is number `place` of those in `packed`. `head`: its first lines. `others`: by place."""
+    """The lanes of one source, which is number `place` of those in `packed`. `head`: its first lines. `others`: by place.
+    `kinds`: those of all."""
 
-    __slots__ = ("head", "others", "packed", "place", "size", "source")
+    __slots__ = ("head", "kinds", "others", "packed", "place", "size", "source")
 
     def __init__(self, source: str, head: Sequence[Line], packed: PackedColumns, place: int, others: Sequence[Told]) -> None:
         self.source, self.head, self.packed, self.place = source, head, packed, place
         self.others = {at: replace(lane, last_lines=LinesOf(head, n)) if n else lane for at, lane, n in others}
-        self.size = len(others) + len(_columns(packed).rows[place])
+        rows = _columns(packed).rows[place]
+        self.size = len(others) + len(rows)
+        self.kinds = _shared(frozenset([LANE_KINDS[row[0]] for row in rows] + [lane.kind for _, lane, _ in others]))
 
     def __len__(self) -> int:
         return self.size
@@ -72,11 +76,6 @@ class LanesInColumns(Sequence[Lane]):
 
     def __iter__(self) -> Iterator[Lane]:
         return iter(_lanes(self))
-
-    def kinds(self) -> set[LaneKind]:
-        """Their kinds."""
-        of_rows = {row[0] for row in _columns(self.packed).rows[self.place]}
-        return {*map(LANE_KINDS.__getitem__, of_rows), *(lane.kind for lane in self.others.values())}
 
     def ends(self) -> list[LaneEnd]:
         """How each lane ends."""
@@ -99,11 +98,12 @@ def _lanes(lanes: LanesInColumns) -> tuple[Lane, ...]:
             (Attempt(1, first, last),),
             columns.digests[digest],
             (),
-            LinesOf(lanes.head, tuple(numbers)),
+            LinesOf(lanes.head, tuple(numbers[worked:])),
             (),
             NO_AFTERMATH,
+            last_worked=tuple(numbers[:worked]),
         )
-        for kind, entity, first, last, digest, *numbers in columns.rows[lanes.place]
+        for kind, entity, first, last, digest, worked, *numbers in columns.rows[lanes.place]
     ]
     for at, lane in lanes.others.items():
         made.insert(at, lane)
@@ -115,9 +115,15 @@ def ends_of(lanes: Sequence[Lane]) -> list[LaneEnd]:
     return lanes.ends() if isinstance(lanes, LanesInColumns) else [*map(_end_of, lanes)]
 
 
-def kinds_of(lanes: Sequence[Lane]) -> set[LaneKind]:
+def kinds_of(lanes: Sequence[Lane]) -> Set[LaneKind]:
     """The kinds of `lanes`."""
-    return lanes.kinds() if isinstance(lanes, LanesInColumns) else {lane.kind for lane in lanes}
+    return lanes.kinds if isinstance(lanes, LanesInColumns) else {lane.kind for lane in lanes}
+
+
+@lru_cache(maxsize=256)
+def _shared(kinds: frozenset[LaneKind]) -> frozenset[LaneKind]:
+    """`kinds`, as one object for the thousands of sources that have the same."""
+    return kinds
 
 
 def _end_of(lane: Lane) -> LaneEnd:
@@ -146,8 +152,19 @@ def sent_lanes(found: Sequence[tuple[Sequence[Lane], Sequence[Line]]]) -> SentLa
                 more.append((place, replace(lane, last_lines=()) if numbers else lane, numbers))
                 continue
             digest, attempt = digests.setdefault(id(lane.digest), (len(digests), lane.digest))[0], lane.attempts[0]
-            entity = entities.setdefault(lane.entity, len(entities))
-            own.append([LANE_KINDS.index(lane.kind), entity, attempt.first_line, attempt.last_line, digest, *numbers])
+            entity, worked = entities.setdefault(lane.entity, len(entities)), lane.last_worked
+            own.append(
+                [
+                    LANE_KINDS.index(lane.kind),
+                    entity,
+                    attempt.first_line,
+                    attempt.last_line,
+                    digest,
+                    len(worked),
+                    *worked,
+                    *numbers,
+                ]
+            )
         rows.append(own)
         others.append(tuple(more))
     columns = Columns([*entities], [d for _, d in digests.values()], rows)

@@ -46,6 +46,7 @@ MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of ea
 MAX_LAST_ROWS_OF_MANY_LANES = 5  # the same where a source has more lanes: a host has hundreds of services
 NEVER_SEEN = 1 << 62  # greater than every line number
 MAX_TROUBLE_LINES = 20  # chosen by hand: the last lines of trouble, from which words and evidence are taken
+MIN_WORKED = 2  # lines of progress: a buffer that is written late may show one more behind an end
 MAX_LAST_LINES_SHOWN = 5  # chosen by hand: enough to see how a lane ended
 NEAR_ROWS = 3  # after an observation: in these rows a program says that it continues
 NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints the exception that it caught
@@ -118,7 +119,17 @@ def _calm_rows(shapes: tuple[Shape, ...], classes: LineClasses) -> _Calm | None:
 def _short_lane(rows: Rows, calm: _Calm, source: str, kind: LaneKind, entity: Entity) -> Lane:
     """As _LaneRows.lane(), of calm rows without an observation."""
     digest = calm.digest or untroubled_digest(calm.bits, 0, sum(map(rows.is_record, range(len(calm.bits)))))
-    return Lane(source, kind, entity, _one_attempt(rows.numbers[0], rows.numbers[-1]), digest, (), rows.lines())
+    one, worked = _one_attempt(rows.numbers[0], rows.numbers[-1]), _last_worked(rows.numbers, calm.bits)
+    return Lane(source, kind, entity, one, digest, (), rows.lines(), last_worked=worked)
+
+
+def _last_worked(numbers: Sequence[int], bits: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of the last lines of progress, the last one first."""
+    return tuple(
+        islice(
+            (n for n, b in zip(reversed(numbers), reversed(bits), strict=True) if b & PROGRESS and not b & TROUBLE), MIN_WORKED
+        )
+    )
 
 
 @functools.lru_cache(maxsize=MAX_CLASSIFIED_TEMPLATES)  # of thousands of short logs, many have the same lines
@@ -186,6 +197,7 @@ class _LaneRows:
             failed_cell=self.failed_cell(),
             first_position=self.course.first_position() if self._may_have_failed_at_work() else 0,
             starts_alike=bool(self.classes & TROUBLE) and starts_alike(self.rows, self.bits),
+            last_worked=_last_worked(self.numbers, self.bits) if self.classes & PROGRESS else (),
         )
 
     def end_of_program(self) -> int:

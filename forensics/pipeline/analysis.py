@@ -76,10 +76,10 @@ from forensics.pipeline.incident_entries import (
 from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
 from forensics.pipeline.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
-from forensics.pipeline.teardown import ignored_lines
+from forensics.pipeline.teardown import harmless_lines, ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
-from forensics.sources.programs import is_no_log, is_page
+from forensics.sources.programs import is_log, is_no_log, is_page
 from forensics.sources.renumber import renumbered_lanes
 from forensics.version import VERSION
 
@@ -115,7 +115,7 @@ def analyze_paths(
 
 
 def cases_of(folder: Path) -> list[list[Path]]:
-    """The cases in `folder`, each by its paths: its sub-folders, else the files of each run."""
+    """The cases in `folder`, each by its paths: its sub-folders, and the logs beside them; else the files of each run."""
     return [[folder / name for name in names] for names in names_of_cases(folder)]
 
 
@@ -123,9 +123,10 @@ def names_of_cases(folder: Path) -> list[list[str]]:
     """The same, by the names in `folder`."""
     with os.scandir(folder) as entries:
         found = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
-    if folders := [[name] for name, is_folder in found if is_folder]:
-        return folders
-    return [names for names in files_by_run(name for name, _ in found) if not all(map(is_no_log, names))]
+    folders = [[name] for name, is_folder in found if is_folder]
+    is_case = is_log if folders else (lambda name: not is_no_log(name))  # beside folders lie lists and tables of them
+    files = files_by_run(name for name, is_folder in found if not is_folder)
+    return sorted([*folders, *(names for names in files if any(map(is_case, names)))])
 
 
 def analyze_folders(
@@ -429,8 +430,8 @@ def _ranked_lines(
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, seen.good)
     none: list[CandidateLine] = []
     ranked = call_or_warn(rank, none, "the lines that may say why", None, seen.noted.append)
-    cleaned_up = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events)}
-    return [line for line in ranked if line.place not in cleaned_up] or ranked
+    harmless = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events) | harmless_lines(r.events)}
+    return [line for line in ranked if line.place not in harmless] or ranked
 
 
 def compare_runs(

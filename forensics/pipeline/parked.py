@@ -9,8 +9,8 @@ sources.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, overload
-from zlib import compress, decompress
 
+from isal.isal_zlib import compress, decompress
 from msgspec import msgpack
 from msgspec.structs import replace
 
@@ -94,7 +94,8 @@ class PackedLines(Sequence[Line]):
 
 @lru_cache(maxsize=2)
 def _text(packed: PackedText) -> bytes:
-    return decompress(packed.data)
+    text: bytes = decompress(packed.data)
+    return text
 
 
 @lru_cache(maxsize=4)  # a stage looks at one source after the other

@@ -4,7 +4,7 @@ train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] 
 -> the clock of each source, the observations in order of time, and one incident that a pid links
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -118,7 +118,10 @@ def _with_ranks(
     if runs and all(run.ended_well for run in runs):
         return events, _late(seen, analyses)
     found = ranks.observation(seen, proves, causes)
-    if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
+    stopped = any(knowledge.has_trait(cause, "external_stop") for cause in causes)  # and so the others lose their connections
+    shown = {cause for cause in causes if not (stopped and proves[ranks.GONE].is_beside(cause))}
+    is_wait = ranks.is_wait(shown, decided, knowledge) or _was_stopped_waiting(_late(seen, analyses), shown, knowledge)
+    if found is None or (seen.basis and not is_wait):
         is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
         return _but(events, told) if is_earlier else events, _late(seen, analyses) or seen
     pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
@@ -127,6 +130,12 @@ def _with_ranks(
         for source, own in events.items()
     }
     return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+def _was_stopped_waiting(late: RankPicture | None, causes: Collection[str], knowledge: Database) -> bool:
+    """Did somebody stop a job, of which nothing else is told, that in several looks waited for one rank, which waits itself?"""
+    waits = late is not None and bool(late.odd) and not any(one.is_only_late or one.kind == "computes" for one in late.odd)
+    return waits and all(knowledge.has_trait(cause, "external_stop") for cause in causes if cause != HEALTHY)
 
 
 def _but(events: Mapping[str, Sequence[Observation]], told: Container[tuple[str, int]]) -> dict[str, list[Observation]]:

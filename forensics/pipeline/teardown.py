@@ -15,22 +15,24 @@ destructor, is no sign of an end where the end of the log shows no other trouble
     mv: cannot stat '*.out': No such file or directory    the last line, which ended nothing
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.database import HEALTHY
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
 from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses, is_low_severity
 from forensics.readers.lanes.quotations import quoted_lines
 from forensics.readers.platforms.shell_places import failed_file_tool
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import TRACEBACK_HEAD
+from forensics.readers.python.quoted_source import CHAIN, TRACEBACK_HEAD
 from forensics.readers.python.teardown import EXIT_HOOKS, IGNORED, IN_THREAD, THREAD_PREFIX
 
 MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
+MAX_LINES_OF_CHAIN = 4  # from an exception to the head of the next one of its chain: a sentence between two blank lines
 IGNORED_TRACEBACK = "traceback/ignored"
 REPLACED_CONTAINER = "container_sections"  # one of the same name runs: what stands in its section was overcome
 
@@ -38,6 +40,12 @@ REPLACED_CONTAINER = "container_sections"  # one of the same name runs: what sta
 def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
     """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none tells a reason."""
     return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in _lines_of(o))
+
+
+def harmless_lines(events: Sequence[Observation]) -> frozenset[int]:
+    """The numbers of the lines that are known as harmless, and as nothing else: none tells a reason."""
+    known = {n for o in events if o.cause == HEALTHY for n in o.shown_on}
+    return frozenset(known.difference(n for o in events if o.cause not in (None, HEALTHY) for n in o.shown_on))
 
 
 def _lines_of(ignored: Observation) -> set[int]:
@@ -79,33 +87,37 @@ def _without_cause(events: Sequence[Observation], lines: frozenset[int]) -> list
 
 
 def _find_in_program(scan: Scan, events: Sequence[Observation], classes: LineClasses) -> Teardown:
-    """The threads of libraries that failed behind the good end of `scan`, if the program did nothing further."""
+    """The threads of libraries, exit hooks and destructors that failed behind the good end of `scan`, if the program did nothing
+    further; where no such end is told, only the lines of what was printed and ignored."""
     failed = [o for o in events if IN_THREAD in o.fields and o.proofs and is_library_file(str(o.fields.get("file", "")))]
-    if not failed and not ignored_lines(events):
+    ignored = [o for o in events if o.kind == IGNORED_TRACEBACK]
+    if not failed and not ignored:
         return Teardown(events)
     tail = {line.number: line for line in scan.tail}
-    if not failed or any(o.proofs[0].line not in tail for o in failed):
-        return Teardown(events, _ignored_lines(tail, events, classes))
+    blocks = {n for o in ignored if o.line in tail for n in _block(o.line, tail)}
+    in_tail = all(o.proofs[0].line in tail for o in failed)
+    if in_tail and (own := _behind_good_end(failed, blocks, tail, classes)):
+        return Teardown(_without_cause(events, own), own)
+    if failed and in_tail:
+        return Teardown(events)
+    calm = not any(_is_trouble(line.text, classes) for n, line in tail.items() if n not in blocks | ignored_lines(events))
+    chained = frozenset(n for o in ignored if o.line in tail for n in _chained(o.line, tail))
+    return Teardown(_without_cause(events, chained), frozenset(blocks | ignored_lines(events)) if calm else chained)
+
+
+def _behind_good_end(
+    failed: Sequence[Observation], ignored: Collection[int], tail: Mapping[int, Line], classes: LineClasses
+) -> frozenset[int]:
+    """The lines of the threads that `failed`, and those `ignored`, behind a good end with no other trouble or work behind it."""
     spanned = {n for o in failed for n in range(o.line, o.last_line + 1)}
-    first = min(spanned) - MAX_THREAD_HEAD_LINES
+    first = min(spanned, default=0) - MAX_THREAD_HEAD_LINES
     heads = {n for n, line in tail.items() if n >= first and (THREAD_PREFIX in line.text or TRACEBACK_HEAD in line.text)}
     bits = {n: classes.classify(unlabelled(line.text)) for n, line in tail.items()}
-    last = max(o.proofs[0].line for o in failed)
-    ends = [n for n, b in bits.items() if b & GOOD and not b & TROUBLE and n < last]
-    own = (spanned | heads) - set(ends)
-    if not ends or any(_shows_more(bits[n], tail[n]) for n in bits if n > max(ends) and n not in own):
-        return Teardown(events)
-    return Teardown(_without_cause(events, frozenset(own)), frozenset(own))
-
-
-def _ignored_lines(tail: Mapping[int, Line], events: Sequence[Observation], classes: LineClasses) -> frozenset[int]:
-    """The lines of exceptions that were printed and ignored, if no other line at the end of the log tells of trouble."""
-    own = ignored_lines(events)
-    if not own:
-        return own
-    own |= {n for o in events if o.kind == IGNORED_TRACEBACK and o.line in tail for n in _block(o.line, tail)}
-    others = (line.text for n, line in tail.items() if n not in own)
-    return frozenset() if any(_is_trouble(text, classes) for text in others) else own
+    last = max((o.proofs[0].line for o in failed), default=max(ignored, default=0))
+    ends = [n for n, b in bits.items() if b & GOOD and not b & TROUBLE and n < last and n not in ignored]
+    own = ((spanned | heads if failed else set()) | {n for n in ignored if n > max(ends, default=0)}) - set(ends)
+    more = any(_shows_more(bits[n], tail[n]) for n in bits if n > max(ends, default=0) and n not in own)
+    return frozenset() if more or not ends else frozenset(own)
 
 
 def _is_trouble(text: str, classes: LineClasses) -> bool:
@@ -115,12 +127,19 @@ def _is_trouble(text: str, classes: LineClasses) -> bool:
 
 
 def _block(head: int, tail: Mapping[int, Line]) -> range:
-    """The numbers of the lines of the traceback at `head`, with the line that says that it is ignored, to its exception."""
+    """The numbers of the lines of the traceback at `head` and of its chain, with the line that says that it is ignored."""
     first = head - 1 if head - 1 in tail and any(said in tail[head - 1].text for said in (*IGNORED, *EXIT_HOOKS)) else head
+    return range(first, _chained(head, tail).stop)
+
+
+def _chained(head: int, tail: Mapping[int, Line]) -> range:
+    """The numbers of the lines behind the exception of the traceback at `head`, to that of the last one of its chain."""
     last = head + 1
     while last in tail and unlabelled(tail[last].text)[:1].isspace():
         last += 1
-    return range(first, last + 1)
+    below = [n for n in range(last + 1, last + 1 + MAX_LINES_OF_CHAIN) if n in tail and unlabelled(tail[n].text).strip()]
+    follows = len(below) > 1 and unlabelled(tail[below[0]].text).startswith(CHAIN) and TRACEBACK_HEAD in tail[below[1]].text
+    return range(last + 1, _chained(below[1], tail).stop if follows else last + 1)
 
 
 def _shows_more(bits: int, line: Line) -> bool:

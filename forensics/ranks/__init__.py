@@ -9,6 +9,6 @@ from forensics.ranks.by_stacks import OTHER_MOMENT, late_in_looks
 from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
 from forensics.ranks.helpers import ends_of_others
 from forensics.ranks.looks import shown_by_looks
-from forensics.ranks.observation import OUTCOMES, RANKS_RECORD, observation
+from forensics.ranks.observation import GONE, OUTCOMES, RANKS_RECORD, observation
 from forensics.ranks.picture import picture
 from forensics.ranks.threads import numbered_names, ranked

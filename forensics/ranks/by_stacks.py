@@ -7,7 +7,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise, takewhile
 
@@ -116,10 +116,10 @@ def _shown_by(case: RankCase) -> str:
 def late_in_looks(
     stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess], went_on: bool = False
 ) -> RankPicture | None:
-    """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
-    looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there, came by another
-    line to what it does, or a log shows that the run `went_on`: one that computes in one function may never leave it. None where
-    there is no such rank."""
+    """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of
+    several looks at them, and not in a barrier, which is there to wait for the work of one. It is late if it waits there,
+    came by another line to what it does, or a log shows that the run `went_on`. One that computes in one function may never
+    leave it, and one that waits in one place through a single silence of the job did not. None where there is no such rank."""
     cases = [RankCase((), look, processes=processes) for look in _looks(stacks)]
     looks = [
         (case, seen) for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)
@@ -132,8 +132,15 @@ def late_in_looks(
     ways = {tuple(case.own_frames(case.threads[odd[0].rank].frames)[1:]) for case, _ in looks}
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
     told = replace(odd[-1], doing=how)
-    late = told if told.kind == "computes" and len(ways) == 1 and not went_on else replace(told, kind="late", call="")
+    stays = told.kind == "computes" or _in_one_silence([case.stacks[odd[0].rank] for case, _ in looks])
+    late = told if stays and len(ways) == 1 and not went_on else replace(told, kind="late", call="")
     return replace(looks[-1][1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+
+
+def _in_one_silence(looks: Sequence[ProcessStacks]) -> bool:
+    """Were all these looks taken since the job was silent?"""
+    since = max((one.silent_since for one in looks if one.silent_since), default=None)
+    return since is not None and all(one.taken is not None and one.taken >= since for one in looks)
 
 
 def _looks(stacks: Iterable[ProcessStacks]) -> list[list[ProcessStacks]]:

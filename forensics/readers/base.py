@@ -167,6 +167,7 @@ def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
 
 
 NUMBERS_PATTERN = lazy.regex(r"(?<![0-9a-f])[0-9a-f]*\d[0-9a-f]*")
+KEYS_PATTERN = lazy.regex(r"(?:\^[A-Z\\])+\Z")  # what a terminal shows of Ctrl-C and its kin, on the row where they were pressed
 MAX_UNKNOWN_PREFIX_CHARS = 200  # longer text in front of the mark is not taken for the prefix of a tool
 
 
@@ -177,6 +178,7 @@ def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
     is the prefix. A row without such a prefix stays as it is.
     """
     front, found, _ = rows[0].message.partition(mark)
+    front = KEYS_PATTERN.sub("", front)
     if not front or not found or len(front) > MAX_UNKNOWN_PREFIX_CHARS:
         return rows
     shape = lazy.regex(r"(?=[0-9a-f]*\d)[0-9a-f]++".join(map(re.escape, NUMBERS_PATTERN.split(front))))

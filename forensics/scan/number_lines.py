@@ -14,7 +14,7 @@ from forensics.core.text import decode_line, decoded_rows
 from forensics.model import Region, RegionColumns, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
-from forensics.scan.frames_of_shapes import SHORT_BYTES, Frame, FramesOfShapes
+from forensics.scan.frames_of_shapes import SHORT_BYTES, FramesOfShapes
 from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample
 from forensics.scan.place import AnchorPlace, LineNumbers
 
@@ -52,31 +52,24 @@ class NumberLines:
             self.triggers[i].before or self.triggers[i].after for i in kinds
         ):
             return False
-        if b"\r" not in data and first_line == 1:
-            self._keep_columns(rows, found)
-            return True
-        regions: dict[int, list[Region]] = {i: [] for i in kinds}
         texts = decoded_rows(data, rows) if data.isascii() and b"\x1b" not in data else None
+        numbers, shown, ends = list[int](), list[str](), list[int]()
+        of_trigger: dict[int, list[int]] = {i: [] for i in kinds}
         for row, frames in found:
             for start, end, triggers in frames:
-                text = texts[row][start:end] if texts else decode_line(rows[row][start:end])
-                region = Region(self.source, first_line + row, text, end=end)
                 for i in triggers:
-                    regions[i].append(region)
-        for i, own in regions.items():
-            self._sample(i, first_line > 1).extend(own)
+                    of_trigger[i].append(len(numbers))
+                numbers.append(first_line + row)
+                shown.append(texts[row][start:end] if texts else decode_line(rows[row][start:end]))
+                ends.append(end)
+        every = RegionColumns(self.source, numbers, shown, ends)
+        for i, own in of_trigger.items():
+            columns = every if len(own) == len(numbers) else every.picked(own)
+            if first_line == 1 and self.triggers[i].kind not in self.columns:
+                self.columns[self.triggers[i].kind] = columns
+            else:
+                self._sample(i, first_line > 1).extend(columns)
         return True
-
-    def _keep_columns(self, rows: Sequence[bytes], found: Sequence[tuple[int, tuple[Frame, ...]]]) -> None:
-        """Keep the rows that were found, each of one frame, as columns, which kinds with the same rows share."""
-        of_kind: dict[str, list[int]] = {}
-        for row, ((_, _, triggers),) in found:
-            for i in triggers:
-                of_kind.setdefault(self.triggers[i].kind, []).append(row)
-        texts = {row: decode_line(rows[row]) for row, _ in found}
-        for kind, own in of_kind.items():
-            numbers, ends = [row + 1 for row in own], [len(rows[row]) for row in own]
-            self.columns[kind] = RegionColumns(self.source, numbers, [*map(texts.__getitem__, own)], ends)
 
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:

@@ -73,7 +73,7 @@ def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[
 def with_events(events: Sequence[Observation], scan: Scan, found: Numbers, knowledge: Database) -> list[Observation]:
     """`events` of one source and those of its series; those of numbers that were lost and came back have no cause."""
     every = [*events, *read(scan, knowledge, found)]
-    if all(math.isfinite(value) for one in found.series for value in one.values):
+    if all(all(map(math.isfinite, one.values)) for one in found.series):
         return every
     from forensics.series import regained
 

@@ -58,7 +58,7 @@ class Blob(Struct, frozen=True):
         return "+".join(self.packing) or None
 
 
-def file_blob(path: Path, top: str | None = None, pool: Pool | None = None, is_counted: bool = False) -> Blob:
+def file_blob(path: Path | str, top: str | None = None, pool: Pool | None = None, is_counted: bool = False) -> Blob:
     """The Blob of a regular file; raises OSError when it cannot be opened, or may not.
 
     `top`: the real path of the folder that it must be in. `pool`: what it shares with the other files of the input. `is_counted`:

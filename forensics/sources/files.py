@@ -50,7 +50,7 @@ class OutsideError(RefusedError):
     """It leads out of the folder that was given."""
 
 
-def open_regular(path: Path, top: str | None = None) -> io.FileIO:
+def open_regular(path: Path | str, top: str | None = None) -> io.FileIO:
     """The regular file at `path`, to be read. `top`: the real path of a folder that it must be in.
 
     Raises RefusedError for anything else, and OSError if it cannot be opened.
@@ -61,8 +61,10 @@ def open_regular(path: Path, top: str | None = None) -> io.FileIO:
         place = _real_path(looked, path)
         check_inside(place, top)
         check_kind(status, place)
-        again = f"/proc/self/fd/{looked}"
-        handle = os.open(again if os.path.exists(again) else path, READ_FLAGS)
+        try:
+            handle = os.open(f"/proc/self/fd/{looked}", READ_FLAGS)
+        except FileNotFoundError:  # where there is no /proc
+            handle = os.open(path, READ_FLAGS)
     finally:
         os.close(looked)
     opened = os.fstat(handle)

@@ -37,7 +37,7 @@ class LaterFile(Struct, frozen=True):
     def __call__(self, warn: Warn) -> list[Source]:
         """The Sources in it. What was read to tell what they are is not read again."""
         try:
-            blob = file_blob(Path(self.path), self.inside, self.pool, is_counted=True)
+            blob = file_blob(self.path, self.inside, self.pool, is_counted=True)
         except OSError as error:
             warn(Warning(warning_kind(error, "unreadable"), error_text(error), self.path))
             return []

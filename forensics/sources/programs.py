@@ -46,6 +46,11 @@ def is_no_log(name: str) -> bool:
     return is_page(name) or (holds_code(name) and not name.lower().endswith((".ipynb", ".json")))
 
 
+def is_log(name: str) -> bool:
+    """Is it by its name a log or a notebook, packed or not?"""
+    return PurePath(name).name.lower().removesuffix(".gz").removesuffix(".zst").endswith((".log", ".out", ".err", ".ipynb"))
+
+
 def is_page(name: str) -> bool:
     """Is it by its name a page, a list of packages, a configuration or a source file of a project?"""
     own = PurePath(name).name.lower()

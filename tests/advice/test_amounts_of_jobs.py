@@ -80,10 +80,10 @@ def test_a_memory_kill_names_the_node_that_the_job_names(tmp_path: Path, head: s
 @pytest.mark.parametrize(
     ("owner", "limit", "command"),
     [
-        ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl -n research set resources deployment/train --limits=memory=16Gi"),
-        ("StatefulSet/train", "512Mi", "kubectl -n research set resources statefulset/train --limits=memory=1024Mi"),
+        ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl -n research set resources deployment/train -c main --limits=memory=16Gi"),
+        ("StatefulSet/train", "512Mi", "kubectl -n research set resources statefulset/train -c main --limits=memory=1024Mi"),
         ("Job/train", "8G", "kubectl -n research get job/train -o yaml   # a Job cannot be changed"),
-        ("Kiln/train", "8G", "kubectl -n research set resources deployment/train --limits=memory=16G"),
+        ("Kiln/train", "8G", "kubectl -n research set resources deployment/train -c main --limits=memory=16G"),
     ],
 )
 def test_a_pod_is_answered_in_the_notation_of_its_limit_and_by_the_name_of_its_owner(

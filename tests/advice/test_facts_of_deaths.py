@@ -186,3 +186,11 @@ def test_who_sent_a_signal_is_told_where_a_capture_names_it(analyze: Callable[..
     )
     assert sum(a.action.startswith("If this was you") for a in first.remediations) == 1
     assert any("31439" in a.action for a in first.remediations)
+
+
+def test_what_the_kernel_ended_is_told_with_the_step_that_it_had_reached(analyze: Callable[..., Report]) -> None:
+    job = [f"2026-11-22 10:00:{i:02d} INFO epoch 2 step {200 + i} loss 0.5" for i in range(20)]
+    job.append("./run.sh: line 3: 22 Killed                  python train.py")
+    first = analyze(job="\n".join(job), dmesg=killed(900, 22)).causes[0]
+    assert first.id.startswith("host_memory.oom_")
+    assert "pid 22" in first.where and "step 219" in first.where

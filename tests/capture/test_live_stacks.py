@@ -44,12 +44,12 @@ def test_root_runs_no_program_of_another_user(monkeypatch: pytest.MonkeyPatch, t
     spy.chmod(0o755)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")  # py-spy may be installed beside the one that runs this test
-    assert live_stacks._py_spy([f"{tmp_path}/python train.py"]) == str(spy)
+    assert live_stacks.py_spy_path([f"{tmp_path}/python train.py"]) == str(spy)
     if os.geteuid() == 0:
         os.chown(spy, 4711, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: spy.stat().st_uid + 1)
-    assert live_stacks._py_spy([f"{tmp_path}/python train.py"]) == ""
+    assert live_stacks.py_spy_path([f"{tmp_path}/python train.py"]) == ""
 
 
 def test_what_watches_a_rank_is_left_out(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:

@@ -123,7 +123,7 @@ def test_a_job_that_a_helper_stopped_and_left_is_continued(tmp_path: Path, monke
     program = tmp_path / "py-spy"
     program.write_text("#!/bin/sh\nkill -STOP $3\nexec sleep 30\n")
     program.chmod(0o755)
-    monkeypatch.setattr(stacks, "py_spy_path", lambda: str(program))
+    monkeypatch.setattr("forensics.capture.live_stacks.py_spy_path", lambda _commands: str(program))
     monkeypatch.setattr(stacks, "DUMP_S", 0.5)
     job = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"])
     try:

@@ -25,7 +25,7 @@ def captured(command: list[str], folder: Path) -> list[str]:
 def run_with_helper(options: Options, py_spy: Path) -> list[str]:
     """The command line of a captured run in which the program `py_spy` stands in for py-spy, installed or not."""
     code = (
-        "import sys; from forensics.capture import stacks, options, foreground; stacks.py_spy_path = lambda: sys.argv[1]\n"
+        "import sys; from forensics.capture import live_stacks, options, foreground; live_stacks.py_spy_path = lambda _: sys.argv[1]\n"
         "foreground.main(options.Options.from_json(sys.argv[2]))"
     )
     return [sys.executable, "-P", "-c", code, str(py_spy), options.to_json()]

@@ -35,7 +35,7 @@ def py_spy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = tmp_path / "bin" / "py-spy"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.defpath}")
-    monkeypatch.setattr(stacks.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
     return program
 
 

@@ -77,6 +77,7 @@ def test_batch_gives_one_document_a_line_in_order(tmp_path: Path, logs: Path) ->
         ("a", "code.shape"),
         ("b", "none.healthy"),
         ("c", "none.healthy"),
+        ("loose.log", "code.shape"),
     ]
     assert [w["kind"] for w in reports[2]["warnings"]] == ["unreadable"]
     assert (reports[2]["verdict"], reports[2]["causes"][0]["title"]) == ("undetermined", "Nothing could be read")

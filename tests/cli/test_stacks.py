@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.capture.live_stacks import py_spy_path
 from forensics.cli.run import without_stacks
 from forensics.cli.stacks import _save
 from tests.commandline import forensics
@@ -41,8 +42,19 @@ def test_bad_usage_is_one_line() -> None:
 
 def test_who_asks_for_the_stacks_of_a_stall_is_told_at_the_start_that_nothing_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: tuple[set[str], dict[str, object]] = ({"stall_s"}, {"stall_s": 10.0})
-    monkeypatch.setattr("forensics.capture.stacks.py_spy_path", lambda: "")
+    monkeypatch.setattr("forensics.capture.live_stacks.py_spy_path", lambda _commands: "")
     assert "pip install py-spy" in without_stacks(*asked)
     assert without_stacks(set(), {"stall_s": 900.0}) == without_stacks({"stall_s"}, {"stall_s": 0.0}) == ""
-    monkeypatch.setattr("forensics.capture.stacks.py_spy_path", lambda: "/usr/bin/py-spy")
+    monkeypatch.setattr("forensics.capture.live_stacks.py_spy_path", lambda _commands: "/usr/bin/py-spy")
     assert without_stacks(*asked) == ""
+
+
+def test_py_spy_of_the_environment_of_the_job_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    (tmp_path / "python").symlink_to("/bin/sh")
+    assert py_spy_path([f"{tmp_path}/python -u train.py"]) == ""
+    (tmp_path / "py-spy").write_text("#!/bin/sh\n")
+    (tmp_path / "py-spy").chmod(0o755)
+    assert py_spy_path([f"{tmp_path}/python -u train.py"]) == f"{tmp_path}/py-spy"
+    assert without_stacks({"stall_s"}, {"stall_s": 10.0}, [f"{tmp_path}/python", "-u", "train.py"]) == ""

@@ -12,11 +12,11 @@ from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.events import events_of
+from forensics.decision.first_failure import FAILED_FIRST, failed_process_first
 from forensics.decision.structure import (
     AT_WORK,
     DIES_AGAIN,
     FAILED_ALREADY,
-    FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
     LOST_TO_END,
@@ -28,7 +28,6 @@ from forensics.decision.structure import (
     SURVIVED,
     WARNED,
     Precedence,
-    failed_process_first,
 )
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
@@ -328,6 +327,7 @@ def test_an_error_that_tells_its_exit_status_is_an_error_unless_it_is_zero(
 TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"
 EXCEPTION = "code.exception"
 TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
+TOLD_AS_WARNING = in_lane(seen(RENDEZVOUS, 10, low_severity=True), listen_error="Address already in use")
 
 
 @pytest.mark.parametrize(
@@ -335,6 +335,8 @@ TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
     [
         (in_lane(seen(MISSING, 10, "strong")), seen(TIMEOUT, 90), MISSING),
         (TAKEN, seen(NETWORK, 90), RENDEZVOUS),
+        (TOLD_AS_WARNING, seen(NETWORK, 90), RENDEZVOUS),
+        (in_lane(seen(MISSING, 10, "strong", low_severity=True)), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(RENDEZVOUS, 10)), seen(NETWORK, 90), NETWORK),
         (in_lane(seen(MISSING, 10, "hint")), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(MISSING, 95, "strong")), seen(TIMEOUT, 90), TIMEOUT),
@@ -342,14 +344,25 @@ TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
         (in_lane(seen(MISSING, 10, "strong", positions=3)), seen(TIMEOUT, 90), TIMEOUT),
         (in_lane(seen(OOM, 10, "strong")), seen(INDEX, 90), INDEX),
     ],
-    ids=["own error", "port taken", "waits too", "hint", "behind", "earlier attempt", "survived", "no waiting"],
+    ids=[
+        "own error",
+        "port taken",
+        "port taken, a warning",
+        "a warning",
+        "waits too",
+        "hint",
+        "behind",
+        "earlier attempt",
+        "survived",
+        "no waiting",
+    ],
 )
 def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
     error: OwnedObservation, behind: OwnedObservation, first: str, knowledge: Database
 ) -> None:
     ranked = [Candidate(str(error.observation.cause), (error,), {}, 0.1)]
     ranked.append(Candidate(str(behind.observation.cause), (in_lane(behind),), {}, 0.8))
-    found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
+    found = {c.cause: c for c in failed_process_first(ranked, (), knowledge)}
     assert found[first].probability == 0.8
     assert any(a.feature == FAILED_FIRST for a in found[first].ledger) is (first == error.observation.cause)
 
@@ -365,7 +378,7 @@ def test_ranks_that_gave_up_waiting_at_their_limits_are_of_one_event(
 
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:
     ranked = [Candidate(MISSING, (in_lane(seen(MISSING, 5)),), {}, 0.1), Candidate(RENDEZVOUS, (TAKEN,), {}, 0.8)]
-    assert failed_process_first(ranked, knowledge) == ranked
+    assert failed_process_first(ranked, (), knowledge) == ranked
 
 
 def code_cell(count: int, source: str, *told: str, error: tuple[str, str] = ("", "")) -> dict[str, Any]:

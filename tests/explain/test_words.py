@@ -32,6 +32,8 @@ QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions.csv"
         ("my notebook kernel keeps dying when I load the dataset", "words: kernel died", "notebook.kernel_died"),
         ("port 29500 already in use", "words: port in use", "distributed.rendezvous"),
         ("it exits with 137 whenever it evaluates", "words: exit status 137", "host_memory.oom_cgroup"),
+        ("Bus error (core dumped)", "words: bus error", "process.bus_error"),
+        ("Aborted (core dumped)", "words: abort", "process.abort"),
     ],
 )
 def test_words_are_read_as_people_mean_them(asked: str, reading: str, cause: str, knowledge: Database) -> None:

@@ -1,16 +1,19 @@
 """Secrets never leave: each kind, in each format; what is no secret stays."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from forensics.core.shapes import asks_digits
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.redaction import without_secrets
-from forensics.report.redaction.lines import MaskedStream, mask_lines
+from forensics.report.redaction.lines import FIELD_NAME, HINT, KEY_BEHIND_LABEL, MaskedStream, mask_lines
+from forensics.report.redaction.rules import NAME_AT_END, SECRET_NAME
 from forensics.report.redaction.secrets import RULES, mask_text
 from tests.report import made
 from tests.report.samples import CASES, sample, sixth
@@ -204,6 +207,16 @@ def test_nothing_is_masked_in_captured_logs() -> None:
 
 def test_every_rule_has_lower_case_anchors() -> None:
     assert [r.kind for r in RULES if any(a != a.lower() for a in r.anchors)] == []
+
+
+@pytest.mark.parametrize("pattern", [HINT, NAME_AT_END, KEY_BEHIND_LABEL, FIELD_NAME, SECRET_NAME])
+def test_whether_a_line_needs_its_neighbours_depends_on_no_digit(pattern: re.Pattern[str]) -> None:
+    assert not asks_digits(pattern.pattern)
+
+
+def test_a_name_with_a_digit_is_known_behind_one_with_another_digit() -> None:
+    mask_text("pass9=Kq7xV2mZp9Lw")  # no name of a password; what is known of its shape must not hold for the next one
+    assert mask_text("pass1=Kq7xV2mZp9Lw") == "pass1=[REDACTED:password]"
 
 
 def test_the_ending_of_a_file_is_no_program_with_a_password() -> None:

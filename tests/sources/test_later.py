@@ -59,8 +59,8 @@ def test_the_command_opens_files_where_they_are_read(folder: Path, monkeypatch: 
 def test_a_file_that_waits_is_opened_once(folder: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: Counter[str] = Counter()
 
-    def counted(path: Path, top: str | None = None) -> object:
-        opened[path.name] += 1
+    def counted(path: Path | str, top: str | None = None) -> object:
+        opened[Path(path).name] += 1
         return open_regular(path, top)
 
     monkeypatch.setattr(blob, "open_regular", counted)

@@ -1,13 +1,15 @@
-"""Blocks of a log that its program only quotes: what a model wrote, between two headings or fences, and what git printed.
+"""Blocks of a log that its program only quotes: what a model wrote, between two headings or fences, or in a chat before the next
+question, and what git printed.
 
     === samples after epoch 4 ===         |  completion:          |  diff --git a/train.py b/train.py
     RuntimeError: CUDA error              |  ```                  |  @@ -88,3 +88,3 @@ def step(batch):
     === end of samples ===                |  Segmentation fault   |  -    raise RuntimeError("CUDA out of memory")
                                           |  ```                  |
 
-    commit 8fe21c0a7b6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f
-    Author: ...
-        Segmentation fault (core dumped) on exit: join the threads first
+    commit 8fe21c0a7b6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f                            USER: why did it die?
+    Author: ...                                                                ASSISTANT: The log says
+        Segmentation fault (core dumped) on exit: join the threads first       Segmentation fault (core dumped)
+                                                                               USER: ...
 
 A block ends where its own form says so, and without its end none of it is one: what a program says behind it is its own.
 """
@@ -24,7 +26,8 @@ from forensics.model import Scan
 from forensics.readers.base import sampled_blocks
 
 PATTERNS = patterns_of("quotations")
-BLOCK_MARKS = (b"diff --git ", b"commit ", b"```", b"end of ")
+PROMPT = ">>> "
+BLOCK_MARKS = (b"diff --git ", b"commit ", b"```", b"end of ", PROMPT.encode(), b"assistant")
 HAS_MARK = ShapeTest(lambda shape: any(map(shape.lower().__contains__, BLOCK_MARKS)))
 FENCE = "```"
 END_WORDS = ("end of ", "End of ", "END OF ")
@@ -46,7 +49,8 @@ def _blocks(rows: Sequence[str]) -> Iterator[tuple[int, int]]:
     ends = [i for i, row in enumerate(rows) if any(map(row.__contains__, END_WORDS)) and PATTERNS.end_heading.search(row)]
     at = 0
     while at < len(rows):
-        end = max(_end_of_headed(rows, at, ends), _end_of_fenced(rows, at), _end_of_patch(rows, at), _end_of_history(rows, at))
+        of_model = _end_of_headed(rows, at, ends), _end_of_fenced(rows, at), _end_of_turn(rows, at)
+        end = max(*of_model, _end_of_patch(rows, at), _end_of_history(rows, at))
         if end > at:
             yield at, end
         at = max(end, at + 1)
@@ -66,6 +70,17 @@ def _end_of_fenced(rows: Sequence[str], at: int) -> int:
         return 0
     ends = (i for i in range(at + 2, min(at + MAX_QUOTED_ROWS, len(rows))) if rows[i].rstrip() == FENCE)
     return next((i + 1 for i in ends), 0)
+
+
+def _end_of_turn(rows: Sequence[str], at: int) -> int:
+    """The row of the next question of a chat behind that in row `at`, which is answered; 0 where it is none, or none follows."""
+    below = range(at + 1, min(at + MAX_QUOTED_ROWS, len(rows)))
+    if rows[at].startswith(PROMPT) and PATTERNS.question.match(rows[at]):
+        return next((i for i in below if rows[i].startswith(PROMPT)), 0)
+    if not PATTERNS.asked.match(rows[at]):
+        return 0
+    end = next((i for i in below if PATTERNS.asked.match(rows[i])), 0)
+    return end if any(PATTERNS.answered.match(rows[i]) for i in range(at + 1, end)) else 0
 
 
 def _end_of_patch(rows: Sequence[str], at: int) -> int:

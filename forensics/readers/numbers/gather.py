@@ -51,7 +51,9 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
     thin=True,
 )
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
-TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
+TOOLS = (tool_tables, processes, memory_tools, usage_reports)  # whose numbers have a meaning by the place where they stand
+TRIGGERS = (*LINE_TRIGGERS, *(trigger for tool in TOOLS for trigger in tool.TRIGGERS))
+KINDS_OF_TOOLS = {OOM_REPORT_KIND, *(trigger.kind for tool in TOOLS for trigger in tool.TRIGGERS)}
 MAX_SAMPLED_LINES = 2000  # of each kind
 MAX_TOGETHER = 64  # scans whose numbers were read together and are kept until each was asked for; some fifty are
 MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
@@ -138,10 +140,8 @@ def gather_together(scans: Sequence[Scan], telling: bool) -> list[Numbers]:
 
 
 def _numbers_of(scan: Scan, gathered: "_Gathered") -> Numbers:
-    series = [
-        *gathered.series(),
-        *(s for module in (tool_tables, processes, memory_tools, usage_reports, lost_values) for s in module.series(scan)),
-    ]
+    tools = () if KINDS_OF_TOOLS.isdisjoint(scan.regions) else TOOLS  # as in most logs
+    series = [*gathered.series(), *(s for tool in tools for s in tool.series(scan)), *lost_values.series(scan)]
     return Numbers(tuple(sorted(series, key=lambda s: (s.lines[0], s.name, s.scope))), gathered.progress())
 
 
@@ -152,8 +152,8 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
     for trigger in LINE_TRIGGERS:
         regions = scan.regions.get(trigger.kind, ())
         kinds += [regions] if regions and regions not in kinds else []  # often the same lines show the loss and the memory
-    if len(kinds) == 1 and isinstance(kinds[0], RegionColumns):
-        return _with_tail(kinds[0], scan.tail)
+    if columns := _all_columns(kinds):
+        return _with_tail(columns, scan.tail)
     found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
     for regions in reversed(kinds):
         kept = regions if len(regions) <= MAX_SAMPLED_LINES else [*map(regions.__getitem__, _evenly([r.number for r in regions]))]
@@ -178,13 +178,22 @@ def _printed(scan: Scan, numbers: list[int], texts: list[str]) -> tuple[list[int
     return ([*compress(numbers, kept)], [*compress(texts, kept)]) if left else (numbers, texts)
 
 
+def _all_columns(kinds: Sequence[Sequence[Region]]) -> RegionColumns | None:
+    """The columns of one kind that hold all others; None if there are none."""
+    largest = max(kinds, key=len, default=None)
+    if not isinstance(largest, RegionColumns):
+        return None
+    return largest if all(own is largest or (isinstance(own, RegionColumns) and own.among is largest) for own in kinds) else None
+
+
 def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:
-    """As _sampled_lines(), for lines of one kind, each of one frame."""
+    """As _sampled_lines(), for lines that are all of one kind."""
     kept = _evenly(regions.numbers)
     numbers, texts = [*map(regions.numbers.__getitem__, kept)], [*map(regions.texts.__getitem__, kept)]
     for line in tail:
-        at = bisect_left(numbers, line.number)
-        if at == len(numbers) or numbers[at] != line.number:
+        at = bisect_right(numbers, line.number)
+        is_known = at > 0 and numbers[at - 1] == line.number
+        if not is_known or ("\r" in line.text and _frame(line.text) not in texts[bisect_left(numbers, line.number) : at]):
             numbers.insert(at, line.number)
             texts.insert(at, _frame(line.text))
     own = [i for i, text in enumerate(texts) if text.startswith(OWN_STARTS) and is_own_line(text)]

@@ -29,6 +29,7 @@ from forensics.readers.base import Record
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
 PATTERNS = patterns_of("kubectl describe")
+NO_REASONS = ("Error", "")  # of a container that ended with a status: it tells no more than that
 OOM_KILLED, FAILED_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "failed_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",
@@ -98,6 +99,9 @@ def _terminated(region: Region) -> Record | None:
         for row in rows
         if PATTERNS.reason.match(row.text) or PATTERNS.exit_code.match(row.text) or PATTERNS.finished_row.match(row.text)
     ]
+    if reason in NO_REASONS:
+        quote.remove(region.line)
+        quote.insert(0, region.line)
     quote = [*(row for row in after if row.number in telling), *quote]
     return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
 
@@ -110,7 +114,7 @@ def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[
     telling = {line.number for line in after if container and any(probe in line.text for probe in probes)}
     if code in KUBELET_CODES and telling:
         return FAILED_PROBE, "proof", telling
-    if code in BY_CODE and reason in ("Error", ""):
+    if code in BY_CODE and reason in NO_REASONS:
         return BY_CODE[code], "strong", set()
     return None
 

@@ -55,6 +55,11 @@ def tells_of_lost_numbers(message: str) -> bool:
     return PATTERNS.lost_numbers.search(message) is not None
 
 
+def tells_of_failed_tries(exception: str, message: str) -> bool:
+    """Does an exception only tell that each of several tries failed?"""
+    return PATTERNS.tries.search(f"{exception}: {message}") is not None
+
+
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:
     """`events`; after each exception, an event for the cause that its words name, if its message names another cause well enough.
     An exception is skipped if a signature already names another cause on its lines, or on a line with the same words."""

@@ -69,7 +69,7 @@ def process_stacks(scan: Scan) -> tuple[ProcessStacks, ...]:
     """The stacks of all processes in a source, in order."""
     lines = {line.number: line for region in scan.regions.get(TRIGGER.kind, ()) for line in region.lines()}
     found = read_stacks([lines[number] for number in sorted(lines)], scan.source.name) if lines else ()
-    if any(one.rank is not None or one.pid is not None for one in found):
+    if not found or any(one.rank is not None or one.pid is not None for one in found):
         return found
     named = rank_of_file_name(scan.source.name)  # faulthandler writes neither pid nor rank
     return found if named is None else tuple(replace(one, rank=named) for one in found)

@@ -335,7 +335,8 @@ def _weight(rows: list[ParsedLine], frames: list[str], fields: dict[str, Value])
 
 def _is_handled(rows: list[ParsedLine]) -> bool:
     """Is another exception told to have come while the one in the first of `rows` was handled, and not only printed?"""
-    if not any(r.message.startswith(HANDLED) for r in rows[:MAX_MESSAGE_LINES]):
+    below = takewhile(lambda r: TRACEBACK_HEAD not in r.message, rows[1:MAX_MESSAGE_LINES])
+    if not any(r.message.startswith(HANDLED) for r in below):
         return False
     return not is_of_formatting([r.message for r in rows if r.message.lstrip().startswith('File "')])
 

@@ -50,7 +50,7 @@ class Sign(Struct, frozen=True):
 def load_signs(scan: Scan) -> Iterator[Sign]:
     """The worst sign of each kind in `scan`."""
     regions = scan.regions.get(TRIGGER.kind, ())
-    for read in ROW_READERS:
+    for read in ROW_READERS if regions else ():
         worst = max((sign for r in regions if (sign := read(r)) is not None), key=lambda s: s.size, default=None)
         if worst is not None:
             yield worst

@@ -29,6 +29,7 @@ from typing import Any, TextIO, cast
 from msgspec import Struct, field
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
 from forensics.report.redaction.rules import EMPTY_VALUE_PATTERN, SECRET_NAME, is_mixed, looks_random, name_at_end
 from forensics.report.redaction.secrets import MASK, mask_text, swept
 
@@ -164,6 +165,7 @@ def mask_lines(lines: Iterable[str], seen: dict[str, str] | None = None) -> list
     return [swept(line, masker.seen) for line in masked] if masker.seen else masked
 
 
+@by_shape  # names of thousands of files differ in digits only, for which none of these asks
 def needs_neighbours(text: str) -> bool:
     """May this line tell a secret that the next one shows, or the other way round?"""
     return len(text) <= MAX_HINT_CHARS and bool(

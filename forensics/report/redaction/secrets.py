@@ -26,6 +26,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
 from forensics.core.text import CUT
 from forensics.report.redaction.rules import (
     CODE_VALUE_PATTERN,
@@ -174,26 +175,34 @@ Anchored = tuple[str, tuple[int, ...]]
 
 
 @functools.cache
-def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...]]:
-    """The anchors with the numbers of their rules: by their first characters, and those that are shorter."""
+def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...], tuple[Anchored, ...]]:
+    """The anchors with the numbers of their rules: by their first characters, those that are shorter, and those with digits."""
     numbers: dict[str, tuple[int, ...]] = {}
     for number, rule in enumerate(RULES):
         for anchor in rule.anchors:
             numbers[anchor] = (*numbers.get(anchor, ()), number)
     grams: dict[tuple[str, ...], tuple[Anchored, ...]] = {}
-    for anchored in numbers.items():
+    with_digits = tuple(a for a in numbers.items() if any(map(str.isdigit, a[0])))
+    without = [a for a in numbers.items() if a not in with_digits]
+    for anchored in without:
         if len(anchored[0]) >= ANCHOR_KEY_CHARS:
             key = tuple(anchored[0][:ANCHOR_KEY_CHARS])
             grams[key] = (*grams.get(key, ()), anchored)
-    return grams, tuple(a for a in numbers.items() if len(a[0]) < ANCHOR_KEY_CHARS)
+    return grams, tuple(a for a in without if len(a[0]) < ANCHOR_KEY_CHARS), with_digits
 
 
 def _rules_for(low: str) -> list[Rule]:
     """The rules of which an anchor occurs in the lower-case text `low`."""
-    grams, short = _anchors()
-    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
-    found = {n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers}
+    found = {*_rules_of_shape(low), *(n for anchor, numbers in _anchors()[2] if anchor in low for n in numbers)}
     return [RULES[n] for n in sorted(found)]
+
+
+@by_shape  # names of thousands of files differ in digits only
+def _rules_of_shape(low: str) -> frozenset[int]:
+    """The numbers of the rules of which an anchor without a digit occurs in the lower-case text `low`."""
+    grams, short, _ = _anchors()
+    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
+    return frozenset(n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers)
 
 
 # Of a line whose beginning is left out: its first word may be the end of a secret, or all of one whose name is left out.

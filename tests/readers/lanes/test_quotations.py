@@ -53,3 +53,38 @@ def test_a_quoted_block_proves_nothing(analyze: Analyze, quoted: str) -> None:
 )
 def test_a_block_without_its_form_is_none(analyze: Analyze, log: str) -> None:
     assert analyze(train_log=log).causes[0].id == "gpu_program.illegal_access"
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "said", [SAID, KILLED, f'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\n{SAID}']
+)
+@pytest.mark.parametrize(
+    ("question", "answer", "farewell"),
+    [
+        (">>> How do I fix this?\n", "It says:\n\n{}\nand you lower the batch size.\n\n", ">>> /bye\nBye!\n"),
+        ("USER: my run died, why\n", "ASSISTANT: The log says\n{}", "USER: \nexit...\n"),
+        ("<user>: my run died\n\n", "<assistant>:\n{}\n", "<user>: !exit\n"),
+    ],
+    ids=["prompt", "labels", "labels in brackets"],
+)
+def test_a_turn_of_a_chat_proves_nothing_before_the_next_question(
+    analyze: Analyze, question: str, answer: str, farewell: str, said: str
+) -> None:
+    turn = question + answer.replace("{}", said)
+    assert analyze(chat_log=turn + farewell).verdict == "no_crash"
+    assert analyze(chat_log=turn).verdict == "crash"  # it died while it answered
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        (">>> import torch\n>>> train(10)\n", ">>> exit()\n"),
+        ("User: ana\nHost: node1\n", "User: bo\n"),
+        (">>> done with compiling and loading fused kernels\n", ">>> done with dataset index builder\n"),
+    ],
+    ids=["Python", "a table", "a program"],
+)
+def test_what_is_no_chat_is_the_programs_own(analyze: Analyze, before: str, behind: str) -> None:
+    assert analyze(train_log=before + SAID + behind).causes[0].id == "gpu_program.illegal_access"

@@ -80,7 +80,7 @@ def test_a_liveness_kill_is_told_from_the_event() -> None:
 )
 def test_a_signal_or_a_failure_is_read_from_the_code(code: int, cause: str) -> None:
     (record,) = pod("Error", code)
-    assert record.cause == cause
+    assert (record.cause, record.quote[0].text.strip()) == (cause, f"Exit Code:    {code}")
 
 
 @pytest.mark.parametrize(("reason", "code"), [("Completed", 0), ("Error", 3), ("ContainerStatusUnknown", 137)])

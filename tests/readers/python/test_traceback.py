@@ -65,6 +65,16 @@ def test_wrappers_do_not_hide_a_traceback(events: Callable[[str], list[Observati
     assert event.fields["function"] == "main"
 
 
+@pytest.mark.parametrize("keys", ["^C", "^C^C", "^\\"])
+@pytest.mark.parametrize("prefix", ["0|train  | ", "logs/r3.err:17:", "    ", "08:00:00 train.1 | "])
+def test_keys_that_the_terminal_shows_are_no_part_of_a_wrapper(
+    events: Callable[[str], list[Observation]], prefix: str, keys: str
+) -> None:
+    first, *rest = PLAIN.splitlines()
+    (event,) = tracebacks(events("".join(f"{prefix}{line}\n" for line in (keys + first, *rest))))
+    assert event.fields["function"] == "main"
+
+
 def test_loguru_marks_a_frame_and_shows_values(events: Callable[[str], list[Observation]]) -> None:
     text = """\
 Traceback (most recent call last):
