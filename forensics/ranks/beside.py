@@ -7,7 +7,8 @@ rank 0 waits for something; backup.log, which tells of no rank: holding exclusiv
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -76,15 +77,21 @@ def _is_of_job(event: Observation, knowledge: Database) -> bool:
 
 
 def with_beside(odd: OddRank, beside: Beside) -> OddRank:
-    """A rank that waits for something that no stack names, with the lines of other programs that may tell the reason."""
-    if odd.kind not in ("outside", "lock", "computes") or odd.is_held or odd.helper is not None:
+    """A rank that waits for something that no stack names, or ended and nothing tells why, with the lines of other programs that
+    may tell the reason."""
+    ended = odd.kind in ("left", "no_dump", "elsewhere") and not odd.cause
+    if not (ended or odd.kind in ("outside", "lock", "computes")) or odd.is_held or odd.helper is not None:
         return odd
     if beside.locks and odd.doing in (OUTSIDE_WAIT, *LOCK_WAITS):
         lock = beside.locks[-1]
         odd = replace(odd, kind="lock", doing=f"{odd.doing}, and by another log a program holds a lock ({_said(lock)})")
         return replace(odd, proofs=(*odd.proofs, lock))
-    near = [one.place for one in beside.troubles if _is_near(one.stamp, odd)][-MAX_SHOWN_BESIDE:]
-    near = near or [one.place for one in beside.errors if _is_near(one.stamp, odd)][:1]
+    shown = {place.source for place in odd.proofs}
+    near = [one.place for one in beside.troubles if _is_near(one.stamp, odd) and one.place.source not in shown][
+        -MAX_SHOWN_BESIDE:
+    ]
+    errors = (one.place for one in beside.errors if _is_near(one.stamp, odd) and one.place.source not in shown)
+    near = near or list(islice(errors, 1))
     if not near or (odd.kind == "computes" and not odd.doing.startswith(LOADER_WAIT)):
         return odd
     text = f"{odd.doing}, and another log tells of trouble, which may be the reason ({_said(near[-1])})"
@@ -95,11 +102,21 @@ def _said(place: ProofPlace) -> str:
     return f"{place.source.rpartition('/')[2]}: {place.text.strip()[:MAX_SHOWN_CHARS]}"
 
 
+def _shown_at(odd: OddRank) -> float | None:
+    """The moment of the first line that shows how the rank ended."""
+    stamps = (parse_prefix(place.text).stamp for place in odd.proofs)
+    walls = (stamp.wall for stamp in stamps if stamp and stamp.wall)
+    return next((_seconds(wall) for wall in walls), None)
+
+
+def _seconds(wall: datetime) -> float:
+    return (wall if wall.tzinfo else wall.replace(tzinfo=UTC)).timestamp()
+
+
 def _is_near(stamp: Stamp | None, odd: OddRank) -> bool:
     """May the moment of a line be that of the rank's wait, in whichever zone? Yes where one of them is not known."""
-    since = odd.last_ns / 1e9 or odd.silent_since
-    if not since or stamp is None or stamp.wall is None or stamp.lacks == "date":
+    since = odd.last_ns / 1e9 or odd.silent_since or _shown_at(odd)
+    if not since or stamp is None or stamp.wall is None:
         return True
-    wall = stamp.wall if stamp.wall.tzinfo else stamp.wall.replace(tzinfo=UTC)
-    apart = (wall.timestamp() - since) % SMALLEST_ZONE_STEP_S
+    apart = (_seconds(stamp.wall) - since) % SMALLEST_ZONE_STEP_S
     return min(apart, SMALLEST_ZONE_STEP_S - apart) <= MAX_APART_S

@@ -86,6 +86,7 @@ def told_apart(shown: Apart, text: str) -> tuple[Kind, str]:
     return kind, f"{text}: {how[kind]}" if kind in how else text
 
 
+SIZES_ALONE = "its tensor is smaller than those of the others, or that of"  # in the text of a rank of which no log has a line
 _BY_DUMPS = "dumps of its calls would show it (TORCH_FR_BUFFER_SIZE)"
 _BY_LOOP = "the lines of the loop would show it"
 _BY_LOOKS = "a second look at the stacks of all ranks would show it"
@@ -106,7 +107,11 @@ RIVALS: dict[Kind, tuple[Callable[[OddRank], bool], str, str]] = {
     "ended_well": (lambda o: o.by_stacks, "it could not be looked at", "its exit status would show it"),
     "barrier": (lambda o: True, "it has another number of batches", _BY_LOOP),
     "left_out": (lambda o: True, "it has another number of batches", _BY_LOOP),
-    "other_shape": (lambda o: o.place is None, "it makes another call, as with fewer batches", _BY_DUMPS),
+    "other_shape": (
+        lambda o: o.place is None or SIZES_ALONE in o.doing,
+        "it makes another call, as with fewer batches",
+        _BY_DUMPS,
+    ),
     "other_batches": (lambda o: True, "it left out what the others call, or makes another call", _BY_LOOP),
     "other_order": (lambda o: o.by_stacks, "one rank left a call out", _BY_DUMPS),
     "other_call": (lambda o: o.by_stacks, "the calls belong to two groups, or it left its loop", _BY_DUMPS),

@@ -21,7 +21,7 @@ from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.case import RankCase
 from forensics.ranks.ended import Ended
-from forensics.ranks.kinds import LEFT_LOOP, Apart, kind_apart
+from forensics.ranks.kinds import LEFT_LOOP, SIZES_ALONE, Apart, kind_apart
 
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
@@ -81,7 +81,9 @@ def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame]
         if end.frame is None and _is_of_number(end):
             return (_odd(case, rank, end, "other_batches", f"{shown}, as of a single number: {LEFT_LOOP}", others),)
         whose = f"rank {sender}, which sent them," if sender != rank else "the rank which sent them"
-        text = f"{shown}: its tensor is smaller than those of the others, or that of {whose} is larger"
+        text = f"{shown}: {SIZES_ALONE} {whose} is larger"
+        if end.frame is None and len(there) >= MIN_ALIKE and len({frame.place for frame in there.values()}) == 1:
+            end = replace(end, frame=others)  # all others are in one call, of which its own is most likely a part
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)

@@ -21,6 +21,7 @@ PLACE = ProofPlace("shipd.log", 3, "ERROR cannot ship")
         ("flock", 0, "lock", 1),  # it holds the lock of the file for which the rank waits
         ("service", 1, "outside", 70),  # a thread of it ended by an exception, and the answer never comes
         ("kill", 2, "left", 2),  # `process 24027 over its 400 MB quota, sending signal 9`
+        ("evicted", 2, "left", 2),  # a line that it calls critical, at the second of the end
         ("stop2", 2, "outside", 2),  # `kill -STOP 24655 (quota)`
     ],
 )

@@ -90,6 +90,7 @@ def test_a_single_number_where_others_give_many_is_called_for_behind_a_loop(rece
     )
     assert found is not None and [(one.rank, one.kind) for one in found.odd] == [(1, kind)]
     assert found.odd[0].rival.startswith("it makes another call") == (kind == "other_shape")
+    assert (found.odd[0].place is not None) == (kind == "other_shape")  # that of the others, who are all in one call
 
 
 def ended(*dumps: Dump) -> RankPicture:
