@@ -96,7 +96,9 @@ def limited() -> Iterator[Path]:
 
 @pytest.mark.seconds
 def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path: Path) -> None:
-    script = f"echo $$ > {limited}/cgroup.procs; {sys.executable} -c '{GROW}'; exit 1"
+    # What a group counted before it was known as the job's is nobody's, so the job grows only when it is watched.
+    watched = f"while [ ! -s {tmp_path}/b/run.json ]; do sleep 0.05; done; sleep 1"
+    script = f"echo $$ > {limited}/cgroup.procs; {watched}; {sys.executable} -c '{GROW}'; exit 1"
     subprocess.run(captured(["/bin/sh", "-c", script], tmp_path / "b"), capture_output=True, check=False)
     (tmp_path / "b" / "kernel.log").unlink(missing_ok=True)
     report = forensics.analyze(tmp_path / "b")
