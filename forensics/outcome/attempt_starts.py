@@ -105,22 +105,31 @@ def _may_begin(
 
 
 def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
-    """The indices of bars that stand at `0/N [00:00` again, behind a traceback that came while a bar counted to the same N."""
+    """The indices of bars that stand at `0/N [00:00` again, behind a traceback that came while a bar counted to the same N.
+
+    A bar that is closed by an exception is drawn once more as it stood. If it had counted nothing, it begins an attempt only if
+    it counts on.
+    """
     if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return set()
     found: set[int] = set()
-    failed: set[int] = set()  # the totals of the bars that a traceback interrupted
-    shown: set[int] = set()
+    failed: dict[int, int] = {}  # total -> count of the bars that a traceback interrupted
+    shown: dict[int, int] = {}
+    drawn = -1  # the index of a fresh bar that may be one that was closed
     for i, b in enumerate(bits):
         if not b & (PROGRESS | TRACEBACK):
             continue
         text = rows[i].said()
         bar = bar_counter(text)
-        if bar and not b & TRACEBACK and fresh_bar(text) in failed:
-            found.add(i)
+        if bar and drawn >= 0 and bar.now:
+            found.add(drawn)
+            drawn = -1
+        if bar and not b & TRACEBACK and (total := fresh_bar(text)) in failed:
+            found |= {i} if failed[total] else set()
+            drawn = -1 if failed[total] else i
             failed.clear()
         if bar:
-            shown = set() if bar.is_complete else {bar.total}
+            shown = {} if bar.is_complete else {bar.total: bar.now}
         if b & TRACEBACK:
             failed |= shown
     return found
