@@ -89,7 +89,7 @@ class SubjectSummary(Struct, frozen=True):
     `ended_badly`: the probability of a bad end, a factor of the probability of each cause; None in reports of earlier versions.
     `ledger`: the rows whose sum is its log odds. `none_of_these`: the probability of a bad end by a cause that is not listed.
     `status`: the exit status of its command, as a shell gives it, if that is all that tells of its end. `silent`: no line of the
-    program's own says anything of that end.
+    program's own says anything of that end. `captured`: its log is that of a run that this program captured.
     """
 
     kind: str
@@ -104,6 +104,7 @@ class SubjectSummary(Struct, frozen=True):
     none_of_these: Annotated[float, Meta(ge=0, le=1)] = 0.0
     status: int | None = None
     silent: bool = False
+    captured: bool = False
 
 
 class Change(Struct, frozen=True):
