@@ -129,7 +129,7 @@ class Bundle:
     `unwritten`: the names of the files that could not be written."""
 
     def __init__(self, folder: str = "", name: str = "") -> None:
-        """`name`: what runs. One that is captured elsewhere than in the folder of `forensics runs` is listed there by its name."""
+        """`name`: what runs. One that is captured elsewhere than in the folder of `forensics runs` is listed there, too."""
         usual = os.path.join(state_folder(), new_name(name, "run", os.getpid()))
         if not folder:
             remove_oldest(state_folder())
