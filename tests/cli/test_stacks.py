@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,25 @@ def test_a_process_is_shown_with_what_it_waits_for(tmp_path: Path) -> None:
     assert json.loads(named.stdout)["places"] == [place]
     assert f"nothing was saved in {tmp_path / 'stacks'}: no process has a stack" in named.stderr.decode()
     assert not (tmp_path / "stacks").exists()
+
+
+@pytest.mark.skipif(not py_spy_path([]), reason="py-spy is not installed")
+def test_whole_stacks_go_to_a_file_and_not_through_a_pipe(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-uc", "print(1); import time; time.sleep(60)"], stdout=subprocess.PIPE) as child:
+        assert child.stdout and child.stdout.readline()
+        try:
+            piped = forensics("stacks", child.pid).stdout.decode()
+            with (tmp_path / "one.txt").open("wb") as file:
+                command = [sys.executable, "-m", "forensics", "stacks", str(child.pid)]
+                subprocess.run([*command, "--save", tmp_path / "saved"], stdout=file, check=True)
+                saved = (tmp_path / "one.txt").read_text()
+                subprocess.run(command, stdout=file, check=True)
+            forensics("stacks", child.pid, "-o", tmp_path / "two.txt")
+        finally:
+            child.kill()
+    assert f"pid {child.pid}" in piped and "forensics run: stacks of pid" not in piped + saved
+    assert (tmp_path / "one.txt").read_text().count("forensics run: stacks of pid") == 1
+    assert (tmp_path / "two.txt").read_text().count("forensics run: stacks of pid") == 1
 
 
 def test_what_was_saved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
