@@ -217,7 +217,8 @@ class Setting(Struct, frozen=True):
 
 class Curve(Struct, frozen=True):
     """A number that a source prints repeatedly, an even sample in order of lines. `unit`: `B`, `1/s` or nothing. `points`: (line,
-    value); a value that was NaN or infinite is None."""
+    value); a value that was NaN or infinite is None. `steps`: how many the run counted from its first to its last reading, 0 if
+    the readings name none."""
 
     name: str
     kind: Literal["memory", "loss", "throughput"]
@@ -225,6 +226,7 @@ class Curve(Struct, frozen=True):
     source: str
     rank: int | None
     points: tuple[tuple[int, float | None], ...]
+    steps: int = 0
 
 
 class ProcessMemory(Struct, frozen=True):
