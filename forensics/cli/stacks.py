@@ -39,8 +39,7 @@ def stacks(
       forensics stacks 4711 --save stacks
 
     \b
-    A file of it has the whole stacks, too, and `forensics ranks FOLDER` reads it, as what --save writes;
-    a pipe gets them by -o /dev/stdout.
+    A file of it has the whole stacks, too, as -o /dev/stdout, and `forensics ranks FOLDER` reads it.
     It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
     system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
     """

@@ -72,6 +72,7 @@ from forensics.pipeline.incident_entries import (
     source_summaries,
     timeline,
     with_moment,
+    with_times,
 )
 from forensics.pipeline.other_services import ends_of_other_services
 from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
@@ -257,7 +258,7 @@ def analyze(
         incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around), asked),
         timeline=timeline(found, each),
         sources=seen.summaries,
-        missing=answer.missing,
+        missing=with_times(answer.missing, first[0], seen.summaries),
         warnings=(),  # see _with_context
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
