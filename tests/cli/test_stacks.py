@@ -1,15 +1,16 @@
 """`forensics stacks` of a program that runs: its place, and the folder that `forensics ranks` reads."""
 
+import io
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from forensics.capture.live_stacks import py_spy_path
 from forensics.cli.run import without_stacks
-from forensics.cli.stacks import _save
+from forensics.cli.stacks import _is_file, _save
 from tests.commandline import forensics
 
 
@@ -29,23 +30,25 @@ def test_a_process_is_shown_with_what_it_waits_for(tmp_path: Path) -> None:
     assert not (tmp_path / "stacks").exists()
 
 
-@pytest.mark.skipif(not py_spy_path([]), reason="py-spy is not installed")
-def test_whole_stacks_go_to_a_file_and_not_through_a_pipe(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-uc", "print(1); import time; time.sleep(60)"], stdout=subprocess.PIPE) as child:
-        assert child.stdout and child.stdout.readline()
-        try:
-            piped = forensics("stacks", child.pid).stdout.decode()
-            with (tmp_path / "one.txt").open("wb") as file:
-                command = [sys.executable, "-m", "forensics", "stacks", str(child.pid)]
-                subprocess.run([*command, "--save", tmp_path / "saved"], stdout=file, check=True)
-                saved = (tmp_path / "one.txt").read_text()
-                subprocess.run(command, stdout=file, check=True)
-            forensics("stacks", child.pid, "-o", tmp_path / "two.txt")
-        finally:
-            child.kill()
-    assert f"pid {child.pid}" in piped and "forensics run: stacks of pid" not in piped + saved
-    assert (tmp_path / "one.txt").read_text().count("forensics run: stacks of pid") == 1
-    assert (tmp_path / "two.txt").read_text().count("forensics run: stacks of pid") == 1
+@pytest.mark.parametrize(
+    ("options", "to_file", "is_whole"), [((), True, True), ((), False, False), (("--save", "saved"), True, False)]
+)
+def test_whole_stacks_go_to_a_file_and_neither_through_a_pipe_nor_beside_saved_ones(
+    options: tuple[str, ...], to_file: bool, is_whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensics.cli.stacks._whole_stacks", lambda _hosts: [("a-1", "all frames of it")])
+    monkeypatch.setattr("forensics.cli.stacks._is_file", lambda: to_file)
+    done = forensics("stacks", os.getpid(), *options, cwd=tmp_path)
+    assert ("all frames of it" in done.stdout.decode()) == is_whole
+    assert [p.read_text() for p in tmp_path.rglob("a-1*")] == ["all frames of it"] * bool(options)
+
+
+def test_a_file_is_told_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, writes = os.pipe()
+    with os.fdopen(reads), os.fdopen(writes, "w") as pipe, (tmp_path / "rank0.txt").open("w") as file:
+        for stream, expected in ((pipe, False), (file, True), (io.StringIO(), False)):
+            monkeypatch.setattr("sys.stdout", stream)
+            assert _is_file() == expected
 
 
 def test_what_was_saved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
