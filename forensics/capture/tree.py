@@ -213,8 +213,15 @@ class ProcessTree:
         elif (known := self._vanished(pid)) is not None:
             known |= {"how": "connector", **decode_status(status)}
             self.ways.add("connector")
-        elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > MAX_SAME_END_S:
+        elif self._is_own(parent) and pid not in self.foreign and not self._ended_lately(pid):
             self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decode_status(status)})
+
+    def _is_own(self, pid: int) -> bool:
+        """Is it a process of the job, alive or dead for a moment? A parent may be reaped before the end of its child is read."""
+        return pid in self.living or self._ended_lately(pid)
+
+    def _ended_lately(self, pid: int) -> bool:
+        return time.time() - self._ended.get(pid, 0) <= MAX_SAME_END_S
 
     def _vanished(self, pid: int) -> dict[str, Any] | None:
         """The end of `pid`, if it was alive a moment ago and its status is unknown."""

@@ -46,6 +46,19 @@ def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[ProcessT
     assert len(watched.ends) == 1
 
 
+def test_the_end_of_a_child_counts_that_is_read_after_its_parent_was_reaped(
+    held: tuple[ProcessTree, subprocess.Popen[bytes]],
+) -> None:
+    watched, running = held
+    running.kill()
+    running.wait()
+    watched.reaped(running.pid, KILLED, 0.0)
+    child, stranger = 1 << 22, (1 << 22) + 1
+    watched.connector(child, running.pid, KILLED)
+    watched.connector(stranger, 1, KILLED)
+    assert [(e["pid"], e["how"]) for e in watched.ends] == [(running.pid, "child"), (child, "connector")]
+
+
 def test_a_zombie_tells_its_status(held: tuple[ProcessTree, subprocess.Popen[bytes]]) -> None:
     watched, running = held
     running.kill()

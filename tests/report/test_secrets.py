@@ -216,7 +216,11 @@ def test_whether_a_line_needs_its_neighbours_depends_on_no_digit(pattern: re.Pat
 
 def test_a_name_with_a_digit_is_known_behind_one_with_another_digit() -> None:
     mask_text("pass9=Kq7xV2mZp9Lw")  # no name of a password; what is known of its shape must not hold for the next one
-    assert mask_text("pass1=Kq7xV2mZp9Lw") == "pass1=[REDACTED:password]"
+    for name in ("pass1", "pass9", "PWD0", "pw7"):
+        assert mask_text(f"{name}=Kq7xV2mZp9Lw") == f"{name}=[REDACTED:password]"
+    for name in ("otp", "totp", "2fa", "mfa_code", "2FA code"):
+        assert mask_text(f"{name}=482913") == f"{name}=[REDACTED:one-time-code]"
+    assert mask_text("a2fa=482913 alpha2fa: 482913") == "a2fa=482913 alpha2fa: 482913"
 
 
 def test_the_ending_of_a_file_is_no_program_with_a_password() -> None:
