@@ -116,6 +116,7 @@ OF_OTHER_TEXTS = {
     "history/jobs.py": "rows of sacct, and host lists in them; the command line of a captured run",
     "history/fingerprint.py": "names that differ in each run, in a line that was reduced to its template; paths and the name of a step among the facts",
     "correlation/runs.py": "names of files",
+    "pipeline/incident_entries.py": "the times in commands of remedies",
     "ranks/waits.py": "the operation of a call between two ranks, in a dump",
     "report/brief/sections.py": "numbers in lines that are equal but for them",
     "report/brief/voices.py": "words of a name, which may be a sentence; pieces of any text",

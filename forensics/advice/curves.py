@@ -9,6 +9,7 @@ They are only drawn; the room `series` interprets the numbers.
 import heapq
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from typing import Literal, TypeVar
 
@@ -24,7 +25,7 @@ CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
 }
 RANK_PATTERN = lazy.regex(r"rank (\d{1,6})")
 MIN_CURVE_POINTS = 8  # fewer are read as numbers more easily than as a picture
-MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
+MIN_LOSS_POINTS = 20  # readings of the loss, or steps between them: by then every kind of step has been seen, a validation too
 MAX_CURVE_POINTS = 160  # one for every four dots of a chart's width
 MAX_CURVES = 12  # chosen by hand: as many as a page shows
 MANY_CURVES = 1000  # chosen by hand: so many are kept until those that no report shows are dropped
@@ -75,14 +76,14 @@ class DrawnCurves:
 
 
 def _longest_loss(found: Iterable[Ranked]) -> Ranked | None:
-    """The first of the longest curves of a loss that was reported MIN_LOSS_POINTS times or more."""
-    losses = (one for one in found if one[1].kind == "loss" and len(one[1].points) >= MIN_LOSS_POINTS)
+    """The first of the longest curves of a loss that was reported MIN_LOSS_POINTS times or more, or over so many steps."""
+    losses = (one for one in found if one[1].kind == "loss" and max(len(one[1].points), one[1].steps) >= MIN_LOSS_POINTS)
     return max(losses, key=lambda one: len(one[1].points), default=None)
 
 
 def last_reading(found: Iterable[Ranked]) -> Habit | None:
-    """The last report of the loss of a run that reported it MIN_LOSS_POINTS times or more. `value`: how often it did, at most
-    MAX_CURVE_POINTS."""
+    """The last report of the loss of a run that reported it MIN_LOSS_POINTS times or more, or over so many steps. `value`: how
+    often it did, at most MAX_CURVE_POINTS."""
     ranked = _longest_loss(found)
     if ranked is None:
         return None
@@ -100,7 +101,14 @@ def _curve(series: Series, source: Source) -> Curve:
     name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
     kept = tuple((source.number_of(line), value) for line, value in _points(series))
     unit = "B" if series.unit == "bytes" else "1/s" if CURVE_KINDS[series.quantity] == "throughput" else ""
-    return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept)
+    return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept, _steps(series))
+
+
+def _steps(series: Series) -> int:
+    """How many steps the run counted between the first and the last reading; since the last time that they began anew."""
+    steps = [step for step in series.steps if step is not None and math.isfinite(step)]
+    anew = max((i for i, (a, b) in enumerate(pairwise(steps), 1) if b < a), default=0)
+    return int(steps[-1] - steps[anew]) if steps else 0
 
 
 def _rank(series: Series) -> int | None:

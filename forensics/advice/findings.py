@@ -167,7 +167,7 @@ def open_questions(
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned or database.causes[first.cause].fallback:
-        facts |= line_to_teach(shown.evidence, failure_test(database))
+        facts |= line_to_teach(shown.evidence, failure_test(database), bool(diagnosis.outcome.status))
     if LINE_TO_TEACH in facts or not first.owned:
         asked = (*UNPROVEN[: None if not first.owned else 1], *asked)
     elif shown.linked_only_by and "process_death" in database.causes[first.cause].traits:

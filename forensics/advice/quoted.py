@@ -12,6 +12,7 @@ from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import LinesAround, Proof, Value
 from forensics.model.answers import NO_SIGNATURE
 from forensics.readers.base import nothing_near
+from forensics.readers.capture.own_message import is_own_line
 from forensics.readers.python.frames import frames_near
 from forensics.readers.python.phase import phase_facts
 
@@ -47,10 +48,11 @@ def _with_neighbours(proof: Proof, near: LinesAround) -> list[str]:
     return [*lines[max(0, at - NEIGHBOURS) : at], proof.text, *lines[at + 1 : at + 1 + NEIGHBOURS]]
 
 
-def line_to_teach(evidence: Sequence[Proof], is_trouble: Callable[[str], bool]) -> dict[str, Value]:
-    """The place of the first line, in the form that `forensics signatures new` takes; nothing if it has no word of failure."""
-    first = evidence[0] if evidence and evidence[0].signature in NO_SIGNATURE else None
-    return {LINE_TO_TEACH: f"{first.source}:{first.line}"} if first and is_trouble(first.text) else {}
+def line_to_teach(evidence: Sequence[Proof], is_trouble: Callable[[str], bool], failed: bool = False) -> dict[str, Value]:
+    """The place of the first line, in the form that `forensics signatures new` takes; nothing if it has no word of failure, and
+    the program is not known to have `failed`."""
+    first = evidence[0] if evidence and evidence[0].signature in NO_SIGNATURE and not is_own_line(evidence[0].text) else None
+    return {LINE_TO_TEACH: f"{first.source}:{first.line}"} if first and (failed or is_trouble(first.text)) else {}
 
 
 def place_of_line(proof: Proof) -> str:

@@ -109,7 +109,8 @@ def _remedy(row: _Row, known: Fields) -> Advice | None:
     if not action:
         return None
     commands = tuple(fill_command(c, known) for c in row.alternatives("commands"))
-    return Advice(1, row.cells["who"], action, row.cells["why"], commands, row.cells["source"])
+    why = first_known(row.alternatives("why"), known) or ""
+    return Advice(1, row.cells["who"], action, why, commands, row.cells["source"])
 
 
 def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Proof]) -> Fields:

@@ -31,6 +31,7 @@ CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one 
 LONG_SIZE_PATTERN = lazy.regex(r"\d{5,}(?:[KMG]i?B?)")  # Kubernetes writes 91823412Ki
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
+FIXED_WORKLOADS = {"job": "a Job", "pod": "a pod of its own"}  # Kubernetes changes neither limits nor probes of these
 KUBECTL, ANY_WORKLOAD, SET_RESOURCES = "kubectl ", "deployment/NAME", "kubectl set resources "
 OF_NODES_PATTERN = lazy.regex(r"kubectl(?: -n|.* -A\b| \w+ nodes?\b| cordon| drain| uncordon| get priorityclass)")  # no namespace
 AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
@@ -139,10 +140,9 @@ def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
     named = pod_and_namespace(str(facts.get("pod", "")))
     pod, namespace = str(named.get("pod", "")), str(named.get("namespace") or facts.get("namespace") or "")
     workload = str(facts.get("workload") or workload_of(pod))
-    if ANY_WORKLOAD in template and workload.startswith("job/"):
-        template = (
-            f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and create it again with the new limit"
-        )
+    fixed = FIXED_WORKLOADS.get(workload.partition("/")[0])
+    if ANY_WORKLOAD in template and fixed:
+        template = f"{KUBECTL}get {workload} -o yaml   # {fixed} cannot be changed: delete it, and create it anew with the change"
     elif workload:
         container = " -c {container}" if SET_RESOURCES in template and "container" in facts else ""  # else of all containers
         template = template.replace(ANY_WORKLOAD, f"{workload}{container}")

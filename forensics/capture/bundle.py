@@ -48,12 +48,13 @@ def state_folder() -> str:
 
 
 def newest_first() -> list[str]:
-    """The bundles in the state folder; of jobs that ended the last one to end comes first."""
+    """The bundles in the state folder, and those that it links to; of jobs that ended the last one to end comes first."""
     found: list[tuple[float, str]] = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(state_folder()):
             with contextlib.suppress(OSError):
-                found.append((os.stat(os.path.join(entry.path, RUN_FILE)).st_mtime, entry.path))
+                folder = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                found.append((os.stat(os.path.join(folder, RUN_FILE)).st_mtime, folder))
     return [path for _, path in sorted(found, reverse=True)]
 
 
@@ -127,16 +128,19 @@ class Bundle:
     """A bundle that is being filled. Raises OSError if its folder cannot be made. `fault`: the first error of writing.
     `unwritten`: the names of the files that could not be written."""
 
-    def __init__(self, folder: str = "", name: str = "run") -> None:
+    def __init__(self, folder: str = "", name: str = "") -> None:
+        """`name`: what runs. One that is captured elsewhere than in the folder of `forensics runs` is listed there, too."""
+        usual = os.path.join(state_folder(), new_name(name, "run", os.getpid()))
         if not folder:
-            folder = os.path.join(state_folder(), new_name(name, "run", os.getpid()))
             remove_oldest(state_folder())
-        self.folder = os.path.abspath(folder)
+        self.folder = os.path.abspath(folder or usual)
         self._claim: BinaryIO | None = None
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._claim_folder()
         if os.path.exists(self.path(RUN_FILE)):
             self._take_over()
+        if folder and name:
+            link_to(self.folder, usual)
         self.fault = ""
         self.unwritten: list[str] = []
 
@@ -183,8 +187,7 @@ class Bundle:
                 self._claim.truncate(0)
                 continue
             shutil.rmtree(self.path(name), ignore_errors=True)
-            with contextlib.suppress(OSError):
-                os.unlink(self.path(name))
+            _unlink(self.path(name))
 
     def path(self, *names: str) -> str:
         """The path of a file inside the bundle."""
@@ -242,5 +245,27 @@ def remove_oldest(top: str) -> None:
         return
     for entry in found[:-MAX_KEPT_BUNDLES]:
         writer = entry.name.rpartition("-")[2]
-        if os.path.exists(os.path.join(entry.path, RUN_FILE)) and not os.path.exists(f"/proc/{writer}"):
+        if entry.is_symlink():
+            _unlink(entry.path)
+        elif os.path.exists(os.path.join(entry.path, RUN_FILE)) and not os.path.exists(f"/proc/{writer}"):
             shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def link_to(folder: str, name: str) -> None:
+    """Link to a bundle that stands elsewhere from the state folder, as `name`, so that it is listed; where no link can be made it
+    is not."""
+    top = os.path.dirname(name)
+    if os.path.realpath(os.path.dirname(folder)) == os.path.realpath(top):
+        return
+    with contextlib.suppress(OSError):
+        os.makedirs(top, mode=0o700, exist_ok=True)
+        for entry in os.scandir(top):
+            if entry.is_symlink() and (os.path.realpath(entry.path) == folder or not os.path.exists(entry.path)):
+                _unlink(entry.path)
+        remove_oldest(top)
+        os.symlink(folder, name)
+
+
+def _unlink(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)

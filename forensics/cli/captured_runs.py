@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forensics.capture.account import signal_name
-from forensics.capture.bundle import RUN_FILE, is_closing, is_running, newest_first, read_run, state_folder
+from forensics.capture.bundle import RUN_FILE, Bundle, is_closing, is_running, newest_first, read_run, state_folder
 from forensics.capture.times import duration_text
 from forensics.core.errors import UsageError, files_at
 from forensics.core.text import format_size, with_noun
@@ -114,13 +114,17 @@ def is_packed(path: Path) -> bool:
 
 
 def remove(bundle: Path) -> None:
-    """Delete a bundle; raises UsageError if its run goes on, or if the folder is none."""
+    """Delete a bundle, of a folder that the user named only what was captured there; raises UsageError if its run goes on, or if
+    the folder is none."""
     if is_running(str(bundle)):
         raise UsageError("this run is still going; its folder is not removed", str(bundle))
     if not (bundle / RUN_FILE).is_file():
         raise UsageError("this is no folder of a captured run", str(bundle))
     with files_at(bundle, "cannot be removed"):
-        shutil.rmtree(bundle)
+        if bundle.resolve().parent == Path(state_folder()).resolve():
+            shutil.rmtree(bundle)
+        else:
+            Bundle(str(bundle)).discard()
 
 
 def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:

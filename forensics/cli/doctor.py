@@ -218,12 +218,15 @@ def _is_installed(package: str) -> bool:
 
 
 def _extra_packages() -> Check:
-    gone = [(lacks, packages.split()) for module, (lacks, packages) in EXTRA_MODULES.items() if find_spec(module) is None]
+    """The packages that single commands need: one that is not there lacks only where its device is."""
+    gone = {module: told for module, told in EXTRA_MODULES.items() if find_spec(module) is None}
     if not gone:
         return _ok("all are installed")
-    packages = dict.fromkeys(p for _, needed in gone for p in needed if not _is_installed(p))
-    told = _missing(", ".join(needed[0] for _, needed in gone), install_command(" ".join(packages)))
-    return told._replace(lacks="; ".join(lacks for lacks, _ in gone))
+    if "pynvml" in gone and shutil.which("nvidia-smi"):
+        lacks, package = gone["pynvml"]
+        return _missing(package, install_command(package))._replace(lacks=lacks)
+    each = (f"{lacks} ({' '.join(p for p in packages.split() if not _is_installed(p))})" for lacks, packages in gone.values())
+    return _absent(f"only for {'; '.join(each)}")._replace(mend=install_command("PACKAGE"))
 
 
 def _is_writable(folder: Path) -> bool:

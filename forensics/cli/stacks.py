@@ -1,5 +1,7 @@
 """`forensics stacks PID`, `forensics stacks --job ID`: where the processes of a running job stand now."""
 
+import os
+import stat
 import sys
 import time
 from pathlib import Path
@@ -37,7 +39,7 @@ def stacks(
       forensics stacks 4711 --save stacks
 
     \b
-    A file of it has the whole stacks, too, and `forensics ranks FOLDER` reads it, as what --save writes.
+    A file of it has the whole stacks, too, as -o /dev/stdout, and `forensics ranks FOLDER` reads it.
     It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
     system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
     """
@@ -57,9 +59,17 @@ def stacks(
     if save is not None:
         say(f"forensics: {_save(found.hosts, save)}")
     text = stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places)
-    if not json and (output is not None or not sys.stdout.isatty()):  # a file of it is read by `forensics ranks`
+    if not json and save is None and (output is not None or _is_file()):  # a file of it is read by `forensics ranks`
         text = "\n".join([text, *(f"{whole.rstrip()}\n" for _, whole in _whole_stacks(found.hosts))])
     write(text, output)
+
+
+def _is_file() -> bool:
+    """Does standard output go to a file?"""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # it is closed, or none of the system's
+        return False
 
 
 def _notes(found: "Answers") -> "Iterator[str]":

@@ -13,7 +13,7 @@ from forensics.correlation.clock_inference import full_times, has_date, infer_cl
 from forensics.correlation.entities import LOCAL, IdMappings, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
 from forensics.correlation.incident_grouping import group_incidents, join_incidents
-from forensics.correlation.links import find_links
+from forensics.correlation.links import find_links, joined_sources
 from forensics.correlation.timestamp_resolver import Clock, completed, in_one_zone, is_disordered, moment_text
 from forensics.readers.identity.entity_ids import EntityIds, FileNameIds, entity_ids, ids_of_file_name, is_distinctive, same_host
 from forensics.readers.stamps.clock_samples import ClockSample, clock_samples, printed_dates

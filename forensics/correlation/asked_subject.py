@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forensics.correlation.incident_grouping import MAX_SAME_DEATH_GAP_S
-from forensics.correlation.runs import attempts_by_job
+from forensics.correlation.runs import Joined, attempts_by_job
 from forensics.database import Database
 from forensics.line_formats import HOST_FORMATS
 from forensics.model import Incident, Observation, SourceSummary
@@ -66,6 +66,11 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     def jobs(self) -> set[str]:
         """The numbers of the jobs that its files are named after, or that the row tells of."""
         return {n.job for n in self.named if n.job} | ({self.row} if self.row else set())
+
+    @cached_property
+    def of_jobs_beside(self) -> frozenset[str]:
+        """The names of the sources that jobs beside it wrote."""
+        return frozenset(name for job in self.beside for run in (job, *job.earlier) for name in run.own)
 
     @property
     def has_host_log(self) -> bool:
@@ -126,9 +131,10 @@ def find_subject(
     head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
     accounts: Container[str] = (),
+    joined: Joined = (),
 ) -> Subject:
     """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source. `accounts`: the names of
-    tables with rows of several jobs."""
+    tables with rows of several jobs. `joined`: pairs of sources that name one process or job."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
@@ -136,7 +142,7 @@ def find_subject(
     own = [s for s in own if s.name not in accounts] or own
     jobs = [
         [_subject(own, names, lanes, pids, captured=captured) for names in attempts]
-        for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS)
+        for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS, joined)
     ]
     found = [replace(last, earlier=tuple(before)) for *before, last in jobs]
     return replace(found[-1], beside=tuple(found[:-1]))

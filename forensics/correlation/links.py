@@ -27,7 +27,7 @@ from forensics.correlation.entities import (
     key_text,
 )
 from forensics.database import HEALTHY
-from forensics.model import Link, Observation
+from forensics.model import Incident, Link, Observation
 from forensics.model.logs import WEIGHT_ORDER
 from forensics.readers.identity.entity_ids import is_distinctive
 
@@ -47,6 +47,7 @@ MAX_NEIGHBOURS = 3  # chosen by hand: compared in time, on either side
 MOMENT_ROUNDING_S = 0.001  # of times as numbers of seconds
 DAY_S = 86400.0  # after a day a pid may belong to another process
 MIN_DISTINCTIVE_PID = 300  # every container and every kernel has processes with smaller pids
+JOINING = {"pid", "kernel", *WHOLE_LOG_KEYS}
 Pair = tuple[EventEntity, EventEntity]
 Found = tuple[Pair, str, str]  # two entities, and what links them: in words, and as Link.kind
 Places = tuple[tuple[str, int], tuple[str, int]]
@@ -66,6 +67,11 @@ def find_links(events: Sequence[Observation], table: IdMappings | None = None) -
     for pair, by, kind in islice(_by_time(index.entities, shared), MAX_TIME_LINKS):
         _add_link(found, pair, by, kind)
     return list(found.values())
+
+
+def joined_sources(incidents: Iterable[Incident]) -> set[frozenset[str]]:
+    """Pairs of sources in which a link names one process, kernel, job, container or unit; a device may serve many."""
+    return {frozenset((k.first[0], k.second[0])) for i in incidents for k in i.links if k.kind in JOINING}
 
 
 def _precedence(event: Observation) -> tuple[bool, int]:

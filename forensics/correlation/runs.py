@@ -13,21 +13,29 @@ slurm-4711.out 10:00 to 10:20, slurm-4712.out 10:10 to 11:00                    
 slurm-4711.out "starting train.py", slurm-4712.out "starting train.py", later     -> two attempts of one job
 slurm-4711.out "starting train.py", slurm-4712.out "reading the genomes"          -> two jobs
 
+Logs whose names number runs, and that no time, process or rank joins, are of jobs that have nothing to do with one another.
+
+run_06.log "Segmentation fault", run_10.log "loss nan", both without a time       -> two jobs
+run_06.log 10:00 to 10:20, run_10.log 10:05 to 10:30                              -> one run: at the same time
+run_06.log "No space left on device", run_07.log "resuming from last.pt"          -> one run: what the second resumes
+
 Of a folder whose files nobody sorted, each run is a case: files_by_run().
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import splitext
 
 from forensics.core import lazy
 from forensics.model import SourceSummary
 from forensics.readers.identity.entity_ids import ids_of_file_name
+from forensics.readers.progress.saved_files import resumes
 from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 
 Run = frozenset[str]  # the names of the sources that it wrote
 Head = Callable[[str], Sequence[str]]  # the first lines of a source, by its name
+Joined = Container[Run]  # pairs of sources that an id joins, as a process that both name
 
 DIGITS = lazy.regex(r"\d+")
 ROTATED_SUFFIX = lazy.regex(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
@@ -37,16 +45,21 @@ DAY_IN_NAME = lazy.regex(
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
 RANK_IN_NAME = lazy.regex(r"(?i)(?:^|[._-])(?:local|global)?[._-]?rank[._-]?\d+")
 ARRAY_TASK = lazy.regex(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
+RUN_IN_NAME = lazy.regex(
+    r"(?i)(?:^|[^a-z])(?:run|exp|experiment|trial|attempt|try|seed|fold|sweep)[._-]?(?P<number>\d{1,9})(?=[._-]|$)"
+)
+MAX_RESUMED_ROWS = 40  # chosen by hand: a run says what it resumes before it works
 HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
 WORD = lazy.regex(r"[^\W\d]{2,}")
 
 
-def attempts_by_job(own: Sequence[SourceSummary], head: Head, limit: int) -> list[list[Run]]:
+def attempts_by_job(own: Sequence[SourceSummary], head: Head, limit: int, joined: Joined = ()) -> list[list[Run]]:
     """The last `limit` runs that wrote `own`, those that are attempts of one job together; all in order of time."""
     by_job = _by_job(own)
     if len(by_job) < 2:
-        return [separate_runs(own, head)[-limit:]]
+        attempts = separate_runs(own, head)[-limit:]
+        return [attempts] if len(attempts) > 1 else [[run] for run in _unrelated(own, head, joined)[-limit:]]
     known = {source.name: source for source in own}
     jobs: list[list[Run]] = []
     for run in by_job[-limit:]:
@@ -193,3 +206,39 @@ def _with_others(runs: Sequence[Sequence[str]], own: Sequence[SourceSummary]) ->
         numbered = by_numbers.get(tuple(DIGITS.findall(source.name)), -1)
         of_run[by_name.get(source.name, numbered)].add(source.name)
     return [frozenset(names) for names in of_run]
+
+
+def _unrelated(own: Sequence[SourceSummary], head: Head, joined: Joined) -> list[Run]:
+    """The names of the sources by the run that their names number, in order of time; those together that were written at the same
+    time, that an id joins, or of which the later resumes the one before. What numbers no run counts to one more, the first."""
+    numbered: dict[tuple[int, str], list[SourceSummary]] = defaultdict(list)
+    for source in own:
+        found = None if RANK_IN_NAME.search(source.name) else RUN_IN_NAME.search(splitext(source.name)[0])
+        numbered[(int(found["number"]), source.name[: found.end()]) if found else (-1, "")].append(source)
+    rest = numbered.pop((-1, ""), [])
+    groups: list[list[SourceSummary]] = []
+    for run in _by_time([numbered[key] for key in sorted(numbered)]):
+        same = [group for group in groups if any(_are_joined(a, b, joined) for a in group for b in run)]
+        if groups and groups[-1] not in same and any(resumes(head(s.name)[:MAX_RESUMED_ROWS]) for s in run):
+            same.append(groups[-1])
+        groups = [*(group for group in groups if group not in same), [*(s for group in same for s in group), *run]]
+    if len(groups) < 2:
+        return [frozenset(source.name for source in own)]
+    return [frozenset(s.name for s in group) for group in ([rest] if rest else []) + groups]
+
+
+def _by_time(runs: Sequence[list[SourceSummary]]) -> list[list[SourceSummary]]:
+    """`runs` in order of their last times; one without a time stands behind those that are in front of it."""
+    latest, ends = datetime.min.replace(tzinfo=UTC), list[tuple[datetime, int]]()
+    for i, run in enumerate(runs):
+        latest = max((s.last_time for s in run if s.last_time), default=latest)
+        ends.append((latest, i))
+    return [runs[i] for _, i in sorted(ends)]
+
+
+def _are_joined(a: SourceSummary, b: SourceSummary, joined: Joined) -> bool:
+    """Were both written at the same time, or does an id join them?"""
+    at_once = False
+    if a.first_time and a.last_time and b.first_time and b.last_time:
+        at_once = a.first_time < b.last_time and b.first_time < a.last_time
+    return at_once or frozenset((a.name, b.name)) in joined

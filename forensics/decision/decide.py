@@ -289,6 +289,8 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
             later = ", and later cells ran" if failed.ran_on else ""
             cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that was running"  # a dead kernel gives no number
             why = f"its cell {cell} ended with {failed.error}{later}"
+    elif state == "stalled" and any(o.observation.ends == "job" for o in first.owned):
+        why = ENDED_FOR_SILENCE
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
     elif state == "spoiled" and lane and (lane.closing or lane.reached_end):
@@ -357,6 +359,7 @@ RECORDED = "rule: the exit status of the command was recorded"
 TERMINAL = "rule: the kernel failed, or killed it for memory, which always ends it"
 NO_TROUBLE = "rule: no line shows any trouble"
 CAME_TO_ITS_END = "its last attempt reached the end of its count"
+ENDED_FOR_SILENCE = "what watches it ended it, because it did not answer"
 RAN_TO_ITS_END = "it ran to the end, but its result is useless"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown

@@ -89,7 +89,7 @@ class SubjectSummary(Struct, frozen=True):
     `ended_badly`: the probability of a bad end, a factor of the probability of each cause; None in reports of earlier versions.
     `ledger`: the rows whose sum is its log odds. `none_of_these`: the probability of a bad end by a cause that is not listed.
     `status`: the exit status of its command, as a shell gives it, if that is all that tells of its end. `silent`: no line of the
-    program's own says anything of that end.
+    program's own says anything of that end. `captured`: its log is that of a run that this program captured.
     """
 
     kind: str
@@ -104,6 +104,7 @@ class SubjectSummary(Struct, frozen=True):
     none_of_these: Annotated[float, Meta(ge=0, le=1)] = 0.0
     status: int | None = None
     silent: bool = False
+    captured: bool = False
 
 
 class Change(Struct, frozen=True):
@@ -216,7 +217,8 @@ class Setting(Struct, frozen=True):
 
 class Curve(Struct, frozen=True):
     """A number that a source prints repeatedly, an even sample in order of lines. `unit`: `B`, `1/s` or nothing. `points`: (line,
-    value); a value that was NaN or infinite is None."""
+    value); a value that was NaN or infinite is None. `steps`: how many the run counted from its first to its last reading, 0 if
+    the readings name none."""
 
     name: str
     kind: Literal["memory", "loss", "throughput"]
@@ -224,6 +226,7 @@ class Curve(Struct, frozen=True):
     source: str
     rank: int | None
     points: tuple[tuple[int, float | None], ...]
+    steps: int = 0
 
 
 class ProcessMemory(Struct, frozen=True):

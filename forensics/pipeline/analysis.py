@@ -72,6 +72,7 @@ from forensics.pipeline.incident_entries import (
     source_summaries,
     timeline,
     with_moment,
+    with_times,
 )
 from forensics.pipeline.other_services import ends_of_other_services
 from forensics.pipeline.placement import disordered_sources, find_incidents, looks, placed_observations
@@ -199,7 +200,8 @@ def place_case(
     helpers = [odd.helper for odd in (picture.odd if picture else ()) if odd.helper]
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: (*r.pids, *helpers) for r in analyses}
     first = partial(_first_texts, scans)
-    asked = find_subject(source_table, _lanes(analyses), pids, first, runs, {r.name for r in analyses if r.is_account})
+    accounts, joined = {r.name for r in analyses if r.is_account}, correlation.joined_sources(every)
+    asked = find_subject(source_table, _lanes(analyses), pids, first, runs, accounts, joined)
     asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
@@ -256,7 +258,7 @@ def analyze(
         incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around), asked),
         timeline=timeline(found, each),
         sources=seen.summaries,
-        missing=answer.missing,
+        missing=with_times(answer.missing, first[0], seen.summaries),
         warnings=(),  # see _with_context
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
@@ -328,9 +330,8 @@ def _unread_end(seen: PlacedCase) -> str | None:
 
 def _surroundings(decided: Diagnosis, seen: PlacedCase, knowledge: Database) -> JobContext:
     """Where and how the job ran, without what logs of jobs beside it tell; empty if there is nothing to advise."""
-    others = {name for job in seen.asked.beside for run in (job, *job.earlier) for name in run.own}
-    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses if r.name not in others]
-    drawn = [curve for r in seen.analyses for curve in r.curves]
+    around = [r for r in seen.analyses if r.name not in seen.asked.of_jobs_beside]
+    scans, drawn = [] if decided.verdict == "no_crash" else [r.scan for r in around], [c for r in around for c in r.curves]
     foreign = advice.lines_of_other_deaths(decided, knowledge)
     own = [o for o in seen.kept if o.source in seen.asked.own]
     look = partial(job_context, scans, drawn, seen.attempted, foreign, own)
@@ -399,7 +400,7 @@ def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, Sequence[Lane]]:
 def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:
     """`report` with its context: environment, curves, ranks, the lines of `ranked` to read first, and all warnings."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
-    drawn = [curve for r in seen.analyses for curve in r.curves]
+    drawn = [curve for r in seen.analyses if r.name not in seen.asked.of_jobs_beside for curve in r.curves]
     around = partial(attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
     report = call_or_warn(around, report, "the context", None, noted.append)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence}

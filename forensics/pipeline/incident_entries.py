@@ -6,12 +6,18 @@ The table of sources: the format of each, its times, its size, and the warnings 
 
 SourceAnalysis, Clock -> SourceSummary("dmesg.txt", format "dmesg", 4,812 lines, clock "uptime", ...)
 
+The times that commands name, counted from the line that shows the first cause.
+
+'journalctl --since "TIME - 2 min"', a line of 10:44:07 -> 'journalctl --since "2026-12-01 10:42:07"'
+
 When the first cause was shown, if the line that shows it has no time: by the lines around it.
 
 Finding(evidence [train.log:2234 "RuntimeError: ... file write failed"])  -> when "between 2025-12-26 16:03:03 and 16:05:47"
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, timedelta
 from itertools import zip_longest
 from typing import Literal
 
@@ -19,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics import advice, correlation
-from forensics.core import limits
+from forensics.core import lazy, limits
 from forensics.correlation.asked_subject import Subject, job_of
 from forensics.model import (
     Finding,
@@ -27,6 +33,7 @@ from forensics.model import (
     IncidentCause,
     IncidentSummary,
     Observation,
+    OpenQuestion,
     Proof,
     Role,
     SourceSummary,
@@ -36,6 +43,7 @@ from forensics.model import (
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.pipeline.source_analysis import SourceAnalysis
 
+TIME_NEAR = lazy.regex(r"\bTIME (?P<sign>[+-]) (?P<minutes>\d{1,3}) min\b")  # in a command of ours
 MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
 MAX_INCIDENT_EVIDENCE_LINES = 5  # of each of these
 
@@ -190,3 +198,19 @@ def _moment(proof: Proof, times: LogTimes) -> correlation.Moment | None:
     if clock is None or not lines:
         return None
     return correlation.moment_of([*reversed(lines)], len(lines) - 1 - at) if clock.backwards else correlation.moment_of(lines, at)
+
+
+def with_times(asked: Iterable[OpenQuestion], first: Finding, sources: Iterable[SourceSummary]) -> tuple[OpenQuestion, ...]:
+    """The questions with the times that their commands name, if a line of evidence has its own. One without a zone is that of the
+    machine, which journalctl takes as it is."""
+    proof = next((p for p in first.evidence if p.time and p.stamped and not p.earlier), None)
+    if proof is None or (at := proof.time) is None:
+        return tuple(asked)
+    zone = " UTC" if any(s.name == proof.source and s.clock.endswith("+zone") for s in sources) else ""
+    at = at.astimezone(UTC)
+
+    def moved(found: re.Match[str]) -> str:
+        gap = timedelta(minutes=int(f"{found['sign']}{found['minutes']}"))
+        return f"{at + gap:%Y-%m-%d %H:%M:%S}{zone}"
+
+    return tuple(replace(q, command=TIME_NEAR.sub(moved, q.command)) for q in asked)

@@ -42,6 +42,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
         ended.ledger,
         decided.none_of_these,
         ended.status,
+        captured=bool(asked.captured),
     )
 
 

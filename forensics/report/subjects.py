@@ -145,9 +145,11 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
     pod = POD.search(report.causes[0].where) if not shows_no_crash(report) else None
     if pod:
         return "pod", _cut(pod[1])
-    last, run = subject.name.rsplit("/", 1)[-1], BUNDLE_NAME.fullmatch(report.case)
-    if run and last == CAPTURED_LOG:
-        return "the run of", _cut(run["name"])
+    folders, _, last = subject.name.rpartition("/")
+    folder = folders.rpartition("/")[2] or report.case
+    run = BUNDLE_NAME.fullmatch(report.case) or BUNDLE_NAME.fullmatch(folder)
+    if last == CAPTURED_LOG and (run or (subject.captured and folder != last)):
+        return ("the run of", _cut(run["name"])) if run else ("the run in", _cut(folder))
     alone = sum(n.rsplit("/", 1)[-1] == last for n in names) == 1
     return ("the notebook in" if subject.kind == "notebook" else ""), _cut(last if alone else subject.name)
 

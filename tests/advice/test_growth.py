@@ -47,3 +47,23 @@ def test_other_growth_explains_nothing(analyze: Callable[..., Report], text: str
     assert first.id.startswith("gpu_memory.")
     assert "grew to the end" not in first.summary
     assert not any("each step keeps" in r.action for r in first.remediations)
+
+
+KILLED = "slurmstepd: error: Detected 1 oom_kill event in StepId=8812.0. Some of the step tasks have been OOM Killed.\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_long"),
+    [
+        (range(0, 220, 20), True),  # two hundred steps, of which eleven were told
+        (range(11), False),
+        ([*range(0, 220, 20), *range(11)], True),  # it was told often enough
+        ([*range(0, 160, 20), *range(11)], False),  # the steps began anew
+    ],
+)
+def test_steps_that_were_done_count_and_not_only_those_that_were_told(
+    analyze: Callable[..., Report], steps: list[int], is_long: bool
+) -> None:
+    text = "".join(f"step {step} loss {3 - i / 100:.4f}\n" for i, step in enumerate(steps))
+    told = analyze(train_log=f"loading data\n{text}{KILLED}").causes[0].remediations
+    assert told[0].action.startswith("Look for what grows from step to step") == is_long

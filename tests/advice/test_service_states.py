@@ -13,6 +13,7 @@ from forensics.model import Proof, Report
 
 ROWS = read_rows("service_states")
 CONTEXT = {
+    "answered_s",
     "pod",
     "namespace",
     "container",
@@ -44,7 +45,7 @@ def test_each_row_tells_its_example(row: dict[str, str], knowledge: Database) ->
 
 @pytest.mark.parametrize("row", ROWS, ids=[r["state"] for r in ROWS])
 def test_texts_name_only_what_a_message_or_the_case_gives(row: dict[str, str]) -> None:
-    named = {n for column in ("says", "do", "commands") for n in fields_of(row[column])}
+    named = {n for column in ("says", "do", "why", "commands") for n in fields_of(row[column])}
     groups = {n for w in wordings(row["message"].split(OR)) for n in re.compile(w).groupindex}
     assert named <= groups | CONTEXT
 

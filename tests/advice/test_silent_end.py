@@ -44,6 +44,14 @@ def test_a_line_of_the_program_is_the_one_to_read_and_a_kill_is_ruled_out(tmp_pa
     assert [q.command.partition(" FAMILY")[0] for q in report.missing] == ["forensics signatures new"]
 
 
+def test_a_message_without_a_word_of_failure_is_taught_where_the_status_tells_of_one(tmp_path: Path) -> None:
+    report = told(
+        tmp_path, "step 10 loss 0.5\nORION-2291 lease on tensor vault 'vault-07' revoked after 42 s by quorum\norion: bye\n"
+    )
+    assert "ORION-2291" in report.causes[0].evidence[0].text
+    assert [q.command.partition(" /")[0] for q in report.missing] == ["forensics signatures new FAMILY.CAUSE"]
+
+
 @pytest.mark.parametrize(("last", "is_taught"), [("ZB-0042 stripe 7 vanished, giving up", True), ("stripe 8 read", False)])
 def test_a_log_without_an_end_offers_to_teach_a_line_that_tells_of_a_failure(last: str, is_taught: bool, tmp_path: Path) -> None:
     log = tmp_path / "zebra.log"

@@ -288,8 +288,14 @@ def test_the_newest_bundles_are_kept_and_those_that_are_being_written(tmp_path: 
         if run:
             (tmp_path / name / "run.json").write_text("{}")
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    (tmp_path / "elsewhere" / "kept").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "kept" / "run.json").write_text("{}")
+    os.utime(tmp_path / "elsewhere" / "kept", (1, 1))
+    os.utime(tmp_path / "elsewhere", (1, 1))
+    (tmp_path / f"link-{gone.pid}").symlink_to(tmp_path / "elsewhere" / "kept")
     bundle.remove_oldest(str(tmp_path))
-    assert {p.name.partition("-")[0] for p in tmp_path.iterdir()} == {"new", "own", "x"}
+    assert {p.name.partition("-")[0] for p in tmp_path.iterdir()} == {"new", "own", "x", "elsewhere"}
+    assert (tmp_path / "elsewhere" / "kept" / "run.json").exists()  # of a run elsewhere only the link goes
     monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "absent"))
     assert bundle.newest_first() == []
     monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path))

@@ -43,7 +43,9 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
     rows = {c["name"]: c for c in json.loads(in_text("doctor", "--json").stdout)}
     assert {rows[name]["state"] for name in ("kernel log", "journal", "kubectl", "nvidia-smi", "slurm")} == {"missing"}
     assert rows["kernel log"]["mend"].endswith("sysctl -w kernel.dmesg_restrict=0") and rows["kernel log"]["mend"] in told
-    assert rows["extras"]["mend"] == f"{sys.executable} -m pip install a b c"  # pytest is there already
+    assert rows["extras"]["state"] == "absent"  # who calls none of those commands needs none
+    assert rows["extras"]["found"] == "only for something (a b); more (b c)"  # pytest is there already
+    assert rows["extras"]["mend"] == f"{sys.executable} -m pip install PACKAGE"
     assert rows["captured runs"]["state"] == "limited"
 
 
@@ -64,6 +66,17 @@ esac
     monkeypatch.setenv("PATH", str(tmp_path))
     found = next(c for c in doctor.checked() if c.name == "kubectl")
     assert (found.state, found.mend) == (state, mend)
+
+
+def test_the_package_for_gpus_is_missing_only_where_one_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name == "pip" or None)
+    assert next(c for c in doctor.checked() if c.name == "extras").state == "absent"
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho GPU 0\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    found = next(c for c in doctor.checked() if c.name == "extras")
+    assert (found.state, found.mend) == ("missing", f"{sys.executable} -m pip install nvidia-ml-py")
+    assert "GPUs" in found.lacks
 
 
 def test_a_program_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

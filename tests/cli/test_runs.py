@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from forensics.capture import proc
+from forensics.capture.bundle import Bundle
 from tests.commandline import in_text
 
 LOG = "step 1 loss 2.3\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -114,6 +115,23 @@ def test_what_is_removed_is_asked_for_and_never_runs(running: Path, runs: Path) 
     other = runs.parent / "not a run"
     other.mkdir()
     assert in_text("runs", "remove", other, "--yes").returncode == 2 and other.is_dir()
+
+
+def test_a_run_in_a_folder_of_its_own_is_listed_once_and_only_its_files_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "runs"))
+    folder, other = tmp_path / "lab" / "mine", tmp_path / "lab" / "other"
+    for program, where in (("train.py", folder), ("fit.py", other), ("again.py", folder)):
+        Bundle(str(where), program).release()
+        (where / "run.json").write_text(json.dumps({"command": {"arguments": [program]}, "complete": True}))
+        (where / "job.log").write_text(LOG)
+    (folder / "own.txt").write_text("of somebody")
+    assert {(r["command"], r["bundle"]) for r in listed()} == {("again.py", str(folder)), ("fit.py", str(other))}
+    number = next(r["number"] for r in listed() if r["command"] == "again.py")
+    assert in_text("runs", "remove", number, "--yes").returncode == 0
+    assert [p.name for p in folder.iterdir()] == ["own.txt"]
+    assert [r["command"] for r in listed()] == ["fit.py"]
 
 
 def test_the_history_names_the_folder_of_a_run_while_it_is_kept(runs: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """`forensics stacks` of a program that runs: its place, and the folder that `forensics ranks` reads."""
 
+import io
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 
 from forensics.capture.live_stacks import py_spy_path
 from forensics.cli.run import without_stacks
-from forensics.cli.stacks import _save
+from forensics.cli.stacks import _is_file, _save
 from tests.commandline import forensics
 
 
@@ -26,6 +28,27 @@ def test_a_process_is_shown_with_what_it_waits_for(tmp_path: Path) -> None:
     assert json.loads(named.stdout)["places"] == [place]
     assert f"nothing was saved in {tmp_path / 'stacks'}: no process has a stack" in named.stderr.decode()
     assert not (tmp_path / "stacks").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "to_file", "is_whole"), [((), True, True), ((), False, False), (("--save", "saved"), True, False)]
+)
+def test_whole_stacks_go_to_a_file_and_neither_through_a_pipe_nor_beside_saved_ones(
+    options: tuple[str, ...], to_file: bool, is_whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensics.cli.stacks._whole_stacks", lambda _hosts: [("a-1", "all frames of it")])
+    monkeypatch.setattr("forensics.cli.stacks._is_file", lambda: to_file)
+    done = forensics("stacks", os.getpid(), *options, cwd=tmp_path)
+    assert ("all frames of it" in done.stdout.decode()) == is_whole
+    assert [p.read_text() for p in tmp_path.rglob("a-1*")] == ["all frames of it"] * bool(options)
+
+
+def test_a_file_is_told_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, writes = os.pipe()
+    with os.fdopen(reads), os.fdopen(writes, "w") as pipe, (tmp_path / "rank0.txt").open("w") as file:
+        for stream, expected in ((pipe, False), (file, True), (io.StringIO(), False)):
+            monkeypatch.setattr("sys.stdout", stream)
+            assert _is_file() == expected
 
 
 def test_what_was_saved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,3 +235,31 @@ def test_a_first_line_of_one_word_may_begin_any_log() -> None:
     own = [("run1.log", 1), ("run2.log", 2)]
     assert len(runs_of(*own)) == 2
     assert len(runs_of(*own, head="loading 7")) == 1
+
+
+SEGFAULT = "bash: line 1: 24058 Segmentation fault      python train.py\n"
+LOSSES = "".join(f"step {i} loss {1 / (i + 1) if i < 20 else float('nan'):.3f}\n" for i in range(30))
+DAMAGED = "starting\nloading shards\n" + SHAPES
+
+
+@pytest.mark.parametrize("name", ["run_{:02}.log", "exp-{}.txt", "out/trial{}.out"])
+def test_runs_that_nothing_joins_are_a_job_each(knowledge: Database, name: str) -> None:
+    """The process of one is not the place of the other, and what one printed is no reason of the other's end."""
+    logs = {name.format(6): SEGFAULT, name.format(8): DAMAGED, name.format(10): LOSSES, "sweep.txt": MISSING}
+    found = analyzed(knowledge, **logs)
+    assert found.causes[0].id == "numerics.nan"
+    assert {p.source for c in found.causes for p in c.evidence} == {name.format(10)}
+    assert "24058" not in found.causes[0].where
+    assert {c.source for c in found.curves} <= {name.format(10)}
+    assert {cause for _, cause in incidents(found)} == {"numerics.nan", "process.segfault", "code.shape", "data.missing"}
+
+
+def test_runs_that_time_a_process_or_a_rank_joins_are_one(knowledge: Database) -> None:
+    """So are logs whose names number parts of one run."""
+    at_once = {"run_1.log": run(3, SHAPES, head="reading mice"), "run_2.log": run(3, head="epoch of cats")}
+    one_process = {"run_1.log": SEGFAULT + SHAPES, "run_2.log": SEGFAULT + MISSING}
+    ranks = {"run_1_rank0.log": SHAPES, "run_1_rank1.log": MISSING}
+    parts = {"worker_1.log": SHAPES, "worker_2.log": MISSING}
+    resumed = {"run_1.log": "step 8\n" + MISSING, "run_2.log": "resuming from ckpt/last.pt\n" + SHAPES}
+    for logs in (at_once, one_process, ranks, parts, resumed):
+        assert len(analyzed(knowledge, **logs).incidents) == 1, logs

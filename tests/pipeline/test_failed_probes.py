@@ -73,3 +73,15 @@ def test_a_pod_is_not_told_the_words_of_another_scheduler(analyze: Analyze) -> N
     told = " ".join(f"{a.action} {a.reference} {' '.join(a.commands)}" for a in first.remediations)
     assert "event" in first.remediations[0].action
     assert not [word for word in ("OUT_OF_MEMORY", "TIMEOUT", "schedmd", "sacct", "describe pod") if word in told]
+
+
+@pytest.mark.seconds
+def test_a_container_that_had_answered_its_probe_is_not_told_to_wait_longer_for_its_start(analyze: Analyze) -> None:
+    probe = "    Liveness:       http-get http://:8080/healthz delay=30s timeout=1s period=10s #success=1 #failure=3\n"
+    text = described(137, "liveness").replace("09:58:05", "10:19:00").replace("Events:", probe + "Events:")
+    report = analyze(describe_txt=text)
+    first = report.causes[0]
+    assert "answered for 22 min" in first.remediations[0].action
+    assert not [a for a in first.remediations if "startup" in f"{a.action} {a.why}".lower()]
+    assert report.subject is not None
+    assert report.subject.why == "what watches it ended it, because it did not answer"

@@ -171,3 +171,18 @@ def test_the_line_of_an_unknown_message_is_given_with_the_command_that_teaches_i
 def test_a_known_message_is_not_taught_again(analyze: Analyze) -> None:
     report = analyze(train_log=f"{QUIET}ModuleNotFoundError: No module named 'quasar'\nexit status 1\n")
     assert not any("signatures new" in q.command for q in report.missing)
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("stamp", "since"),
+    [
+        ("2026-12-01 00:01:07,213", "2026-11-30 23:59:07"),  # of the machine's own zone
+        ("2026-12-01T00:01:07+02:00", "2026-11-30 21:59:07 UTC"),
+        ("", "TIME - 2 min"),
+    ],
+)
+def test_a_command_names_the_time_that_is_known(analyze: Analyze, stamp: str, since: str) -> None:
+    log = f"{stamp} step 7\n{stamp} [W] Received 15 death signal, shutting down workers\n".replace("\n ", "\n").lstrip()
+    report = analyze(train_log=f"{log}SignalException: Process 31898 got signal: 15\n")
+    assert f'journalctl --since "{since}" --until "' in " ".join(q.command for q in report.missing)

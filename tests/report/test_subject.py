@@ -183,3 +183,21 @@ def test_a_pod_is_named_where_the_lines_tell_it() -> None:
     report = about("job", "logs/a.log", "failed")
     pod = replace(report.causes[0], where="pod web-756fc6f94c-gcs4k, node n3")
     assert said(replace(report, causes=(pod,))) == "pod web-756fc6f94c-gcs4k ended with a failure: why"
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "captured", "expected"),
+    [
+        ("job.log", "20261130-132727-g.py-21666", True, "the run of g.py was stopped: why"),
+        ("job.log", "mine", True, "the run in mine was stopped: why"),
+        ("lab/mine/job.log", "lab", True, "the run in mine was stopped: why"),
+        ("job.log", "job.log", True, "job.log was stopped: why"),
+        ("job.log", "mine", False, "job.log was stopped: why"),  # a file of the user's own
+    ],
+)
+def test_a_captured_run_is_named_by_its_folder_and_not_by_the_file_that_nobody_made(
+    name: str, case: str, captured: bool, expected: str
+) -> None:
+    report = about("job", name, "stopped", sources=(name,))
+    subject = SubjectSummary("job", name, 1, 1, "stopped", "why", captured=captured)
+    assert said(replace(report, case=case, subject=subject)) == expected

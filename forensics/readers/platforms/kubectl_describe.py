@@ -20,11 +20,14 @@ not prove it: a liveness probe, a drained node or a person also kills with SIGKI
 """
 
 import re
+from itertools import takewhile
+from math import inf
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
+from forensics.readers.stamps.moment import Moment, moment_of, seconds_between
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
@@ -48,6 +51,7 @@ BY_CODE = {
     **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)},
 }
 KILLING_PROBES = ("liveness", "startup")
+GRACE_S = 30  # Kubernetes: the time between SIGTERM and SIGKILL, unless the pod sets another one
 KUBELET_CODES = (137, 143)  # the kubelet asks with SIGTERM, and kills what does not end in time
 OUTCOMES = (OOM_KILLED, FAILED_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
 DECIMAL_UNITS = {unit: 1000.0**power for power, unit in enumerate("kMGT", 1)}
@@ -94,6 +98,8 @@ def _terminated(region: Region) -> Record | None:
     if decided is None:
         return None
     outcome, weight, telling = decided
+    if outcome == FAILED_PROBE:
+        fields |= _answered(own, after[len(own) :], indent)
     quote = [
         row
         for row in rows
@@ -119,6 +125,26 @@ def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[
     return None
 
 
+def _answered(state: list[Line], below: list[Line], indent: int) -> dict[str, Value]:
+    """How long, in full minutes, a container had run that answered its liveness probe before: it ran longer than a probe waits
+    that is never answered, or passed a startup probe first."""
+    own = list(takewhile(lambda line: len(line.text) - len(line.text.lstrip()) >= indent, below))
+    probe = next(filter(None, (PATTERNS.liveness_row.match(line.text) for line in own)), None)
+    lived = seconds_between(*(_moment(state, row) for row in (PATTERNS.started_row, PATTERNS.finished_row)))
+    if probe is None or not 0 < lived < inf:
+        return {}
+    delay, timeout, period, failures = (int(probe[name]) for name in ("delay", "timeout", "period", "failures"))
+    unanswered = delay + timeout + failures * max(period, timeout) + GRACE_S
+    passed = any(PATTERNS.startup_row.match(line.text) for line in own)
+    return {"answered_s": lived // 60 * 60 or lived} if passed or lived > unanswered else {}
+
+
+def _moment(state: list[Line], row: re.Pattern[str]) -> Moment:
+    """The time in a row of a state: `Started:      Mon, 29 Jan 2024 10:30:00 -0500`."""
+    texts = [line.text for line in state if row.match(line.text)]
+    return moment_of(texts, 0) if texts else Moment()
+
+
 def _names(before: list[Line], indent: int) -> dict[str, Value]:
     """Container: the nearest name above, indented less than the state. Pod: the nearest `Name:` row without indentation."""
     names: dict[str, Value] = {}
@@ -133,8 +159,9 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
 
 
 def _owner(before: list[Line]) -> dict[str, Value]:
-    """What runs the pod, as kubectl takes it (`deployment/train`), and its namespace."""
+    """What runs the pod, as kubectl takes it (`deployment/train`), and its namespace. A pod that nothing controls runs itself."""
     found: dict[str, Value] = {}
+    controlled = any(PATTERNS.controlled.match(line.text) for line in before)
     for line in reversed(before):
         if owner := PATTERNS.owner_row.match(line.text):
             name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
@@ -144,7 +171,9 @@ def _owner(before: list[Line]) -> dict[str, Value]:
             found.setdefault("workload", f"job/{label['job']}")
         if space := PATTERNS.own_namespace.match(line.text):
             found["namespace"] = space["namespace"]
-        if PATTERNS.pod_name.match(line.text):
+        if named := PATTERNS.pod_name.match(line.text):
+            if not controlled:
+                found.setdefault("workload", f"pod/{named['pod']}")
             break
     return found
 

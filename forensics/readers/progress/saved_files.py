@@ -37,6 +37,11 @@ def resumed_from(scans: Iterable[Scan]) -> Habit | None:
     return Habit("resumed", scan.source.name, scan.source.number_of(region.number), "") if scan and region else None
 
 
+def resumes(texts: Iterable[str]) -> bool:
+    """Does one of these lines tell that a run went on from what an earlier one had saved?"""
+    return any(PATTERNS.resumed.search(text[:MAX_SAVED_LINE_CHARS]) for text in texts)
+
+
 def saved_in(region: Region) -> str:
     """The file that a line tells as saved, or the step at which it was; empty for any other line."""
     text = region.text[:MAX_SAVED_LINE_CHARS]

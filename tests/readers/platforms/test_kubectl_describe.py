@@ -75,6 +75,41 @@ def test_a_liveness_kill_is_told_from_the_event() -> None:
     assert other.cause == "process.worker_died"
 
 
+KILLED = "  Normal   Killing   2m   kubelet  Container main failed liveness probe, will be restarted"
+LIVENESS = "    Liveness:  http-get http://:8080/healthz delay=5s timeout=1s period={period}s #success=1 #failure=3\n"
+STARTUP = "    Startup:   exec [cat /tmp/up] delay=0s timeout=1s period=10s #success=1 #failure=120\n"
+
+
+@pytest.mark.parametrize(
+    ("finished", "period", "startup", "answered"),
+    [
+        ("10:52:40", 10, "", 1320.0),  # a container that never answers is killed after 36 s, and 30 s to end in
+        ("10:30:50", 10, "", None),  # it may never have answered
+        ("10:33:00", 60, "", None),
+        ("10:30:50", 10, STARTUP, 50.0),  # liveness is only asked behind the first answer to the startup probe
+    ],
+)
+def test_a_container_that_outlived_an_unanswered_probe_had_answered_it(
+    finished: str, period: int, startup: str, answered: float | None
+) -> None:
+    text = POD.replace("10:30:15", finished).replace("  sidecar:", LIVENESS.format(period=period) + startup + "  sidecar:")
+    (record,) = records(text.format(reason="Error", code=137, events=KILLED))
+    assert (record.cause, record.fields.get("answered_s")) == ("process.stalled", answered)
+
+
+@pytest.mark.parametrize(
+    ("head", "workload"),
+    [
+        ("", "pod/train-0"),
+        ("Controlled By:    StatefulSet/fit\n", "statefulset/fit"),
+        ("Controlled By:    PyTorchJob/fit\n", None),
+    ],
+)
+def test_a_pod_runs_itself_only_where_nothing_controls_it(head: str, workload: str | None) -> None:
+    (record,) = records(POD.replace("Init ", head + "Init ").format(reason="OOMKilled", code=137, events=""))
+    assert record.fields.get("workload") == workload
+
+
 @pytest.mark.parametrize(
     ("code", "cause"), [(139, "process.segfault"), (134, "process.abort"), (1, "code.exception"), (127, "code.config")]
 )
