@@ -140,7 +140,7 @@ class RankPicture(Struct, frozen=True):
     """All ranks, who waits for whom, and the odd ones, first the one to look at first. `world`: how many ranks there are, as far
     as dumps and logs tell. `edges`: (rank, rank that it waits for). `missing`: ranks without a dump. `waited_s`: for how long the
     ranks waited when the dumps were written, negative where that is unknown. `basis`: on what it rests, where there are no
-    dumps."""
+    dumps. `awaited`: in place of `odd`, the ranks for which others wait at this moment, where nothing shows a hang."""
 
     world: int
     rows: tuple[RankRow, ...]
@@ -151,3 +151,4 @@ class RankPicture(Struct, frozen=True):
     last: tuple[LastCalls, ...] = ()
     matrix: tuple[GroupRow, ...] = ()
     basis: str = ""
+    awaited: tuple[OddRank, ...] = ()

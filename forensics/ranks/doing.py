@@ -40,6 +40,7 @@ LOOP_WAIT = "its event loop waits for a time, the network or another thread, and
 UNTOLD_STATES = ("", "current")  # of faulthandler's threads
 UNTOLD = "it computes or waits; its stack does not show which"
 LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
+WORKS = ("it computes", "it loads data", "it imports")  # how texts of what a rank does begin, if it waits for nothing
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process
     STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and continues when it gets SIGCONT",

@@ -106,7 +106,11 @@ def picture(
     if seen is None:
         return None
     odd = tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)
-    return replace(seen, odd=(with_beside(odd[0], beside),) if len(odd) == 1 else odd)
+    if len(odd) != 1:
+        return replace(seen, odd=odd)
+    stacks_of_it = case.stacks.get(odd[0].rank)
+    looked = (stacks_of_it.taken or case.written.get(stacks_of_it.source)) if stacks_of_it else None
+    return replace(seen, odd=(with_beside(odd[0], beside, looked or 0.0),))
 
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
@@ -195,6 +199,19 @@ def _at_work(told: RankPicture) -> RankPicture:
     """The picture of a run that was looked at while it worked: who waited in one look went on before another one."""
     rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
     return replace(told, rows=rows, edges=(), odd=())
+
+
+MOMENTARY = ("computes", "outside", "lock", "hook")  # kinds of a rank that may go on a moment later
+
+
+def only_awaited(told: RankPicture, any_kind: bool) -> RankPicture:
+    """The picture of a run that nothing shows to hang: ranks that may go on are only waited for at this moment. `any_kind`: the
+    run is known to have worked then; else only those that compute may go on."""
+    kinds = MOMENTARY if any_kind else MOMENTARY[:1]
+    if not all(odd.kind in kinds for odd in told.odd):
+        return told
+    rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
+    return replace(told, rows=rows, odd=(), awaited=told.odd)
 
 
 def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:

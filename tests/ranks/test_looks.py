@@ -19,8 +19,9 @@ CAPTURED = Path(__file__).parent / "looks" / "captured"
 def test_files_of_what_stacks_showed_are_the_stacks_of_the_ranks(knowledge: Database) -> None:
     seen = _picture([CAPTURED / "1"], 1)
     assert seen.world == 4
-    assert [(odd.rank, odd.waiting) for odd in seen.odd] == [(2, (0, 1, 3))]
-    assert "second look" in seen.odd[0].rival
+    assert [(one.rank, one.waiting) for one in seen.awaited] == [(2, (0, 1, 3))]
+    assert "second look" in seen.awaited[0].rival
+    assert not seen.odd  # it computes, and one look shows no hang
     report = analyze(CAPTURED / "1", workers=1)
     assert report.verdict == "undetermined" and report.causes[0].id == "none.healthy"
 
