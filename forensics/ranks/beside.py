@@ -37,7 +37,7 @@ KNOWN_TROUBLE, CALLED_ERROR, TOLD_HOLD = (
     3,
     2,
     1,
-)  # how much a line shows: a known trouble, what its program calls an error, words of a hold or a stop
+)  # what a line shows
 NAMES_IT, NAMES_FOLDER = 2, 1  # it names the file for which a rank waits, or its process; or a folder of that file
 MIN_NAME_CHARS = 6  # chosen by hand: of a file's name without its folder
 MIN_FOLDERS = 2  # a folder of the root is that of very much
