@@ -195,7 +195,10 @@ def _doing_in(case: RankCase, stacks: ProcessStacks, thread: ThreadStack) -> Doi
     if at is None:
         return None
     looks = stacks.looks.get(f"{own.file}:{own.line}") if own and not thread.state.startswith("active") else None
-    if looks and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost]):  # Event.wait(1)
+    is_lock = at.kind == "lock" and stacks.kernel in UNCLEAR_CALLS and thread is stacks.main  # who looks for a file sleeps
+    if (
+        looks and not is_lock and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost])
+    ):  # Event.wait(1)
         at = replace(at, kind="outside", text=f"{POLLS_FILE} ({looks})")
     hook = hook_of(thread.frames, frames)
     return replace(at, kind="hook", hook=hook) if hook and not (hook == BY_NAME and at.kind == "lock") else at

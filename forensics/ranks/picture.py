@@ -226,6 +226,8 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or of_told_call(case) or _outside_alone(case)
+    if not odd and case.missing and (seen := late_in_looks(case.all_stacks, case.processes, case.went_on)):
+        odd = seen.odd  # dumps of some ranks do not show which one came late
     if not odd and by_logs and (case.gave_up or case.ended) and (told := picture_of_ends(case)):
         odd = told.odd  # they ended after the dumps were made
     if late and any(o.rank == late.rank for o in odd):  # of the others' dumps the moment may have been an earlier one

@@ -23,8 +23,9 @@ from forensics.readers.python.library_files import installed_package, is_library
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
+AGENT_FOLDER = "torch/distributed/elastic/agent/"  # of the process that starts torchrun's ranks and ends them
 LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts the ranks and waits for them
-    ("torch/distributed/elastic/agent/", ""),
+    (AGENT_FOLDER, ""),
     ("torch/distributed/launcher/", ""),
     ("torch/distributed/run.py", ""),
     ("torch/multiprocessing/spawn.py", "start_processes"),
@@ -220,7 +221,9 @@ def is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
 def _may_be_rank(one: ProcessStacks) -> bool:
     """Is it no launcher, and not what guard() started beside a rank, which has the rank in its environment, too?"""
     own = one.main.frames if one.main else ()
-    return one.main is not None and not is_launcher(one.main) and not any(f.file.endswith(OWN_PROGRAMS) for f in own)
+    ends_ranks = any(AGENT_FOLDER in f.file for f in own) and not any(CHILD_FILE in f.file for f in own)  # also deep in a wait
+    is_one = one.main is not None and not is_launcher(one.main) and not ends_ranks
+    return is_one and not any(f.file.endswith(OWN_PROGRAMS) for f in own)
 
 
 def _has_shared_rank(given: Iterable[ProcessStacks]) -> bool:
