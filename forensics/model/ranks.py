@@ -99,6 +99,7 @@ class OddRank(Struct, frozen=True):
     what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970.
     `fork`: the lines of the function in which its way parts from that of the others, where other functions make their calls.
     `is_held`: its process is stopped, as other files tell. `helper`: the pid of a process that is gone, for which it may wait.
+    `beside`: those of `proofs` that show a trouble of their own, as in the kernel's log, which may be the reason.
     """
 
     rank: int
@@ -123,6 +124,7 @@ class OddRank(Struct, frozen=True):
     silent_since: float | None = None
     fork: tuple[Frame, Frame] | None = None
     is_held: bool = False
+    beside: tuple[ProofPlace, ...] = ()
     helper: int | None = None
 
     @property

@@ -123,7 +123,8 @@ def with_beside(odd: OddRank, beside: Beside, looked: float = 0.0) -> OddRank:
     if not (found := _reasons(odd, beside, rank)):
         return odd
     text = f"{odd.doing}, and another log tells of trouble, which may be the reason ({_said(found[0])})"
-    return replace(odd, doing=text, proofs=(*odd.proofs, *found))
+    known = {one.place for one in beside.told if one.strength == KNOWN_TROUBLE}
+    return replace(odd, doing=text, proofs=(*odd.proofs, *found), beside=tuple(place for place in found if place in known))
 
 
 def _lock_for(odd: OddRank, beside: Beside, rank: _Rank) -> ProofPlace | None:
