@@ -29,6 +29,7 @@ from forensics.ranks.threads import (
     loads_for_another,
     program_frames,
     shown_frames,
+    takes_interpreter,
     waits_for_loader,
     waits_in_call,
 )
@@ -69,6 +70,7 @@ class Doing(Struct, frozen=True):
 
 
 FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for another thread", "it waits for the lock of a file"
+FOR_INTERPRETER = "it waits for the interpreter's lock"
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
 LOADER_FOLDER = "torch/utils/data/"
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
@@ -232,7 +234,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     text = wait_text(call, waits)
     if text in (CALLS["nanosleep"], OUTSIDE_WAIT) and not named & POLLS and _loads(thread, text == OUTSIDE_WAIT):
         return Doing("computes", f"{text}, while it loads data", frame, proofs)
-    return Doing("lock" if text in LOCK_WAITS else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
+    is_lock = text in (*LOCK_WAITS, FOR_INTERPRETER)
+    return Doing("lock" if is_lock else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
 
 
 def _native_call(thread: ThreadStack) -> str:
@@ -243,6 +246,8 @@ def _native_call(thread: ThreadStack) -> str:
 
 def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     """For what a thread waits that does not compute, by what its program called, and by names."""
+    if takes_interpreter(thread):
+        return FOR_INTERPRETER
     called = _inside(thread, own)
     of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
     if own and waits_for_helper(thread.frames, own):

@@ -23,6 +23,10 @@ from forensics.readers.python.library_files import installed_package, is_library
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
+TAKES_INTERPRETER = (  # ends of names of native functions that wait for the interpreter's lock
+    *("take_gil", "PyEval_RestoreThread", "PyEval_AcquireThread", "PyGILState_Ensure"),
+    *("::~gil_scoped_release", "::gil_scoped_acquire"),
+)
 AGENT_FOLDER = "torch/distributed/elastic/agent/"  # of the process that starts torchrun's ranks and ends them
 LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts the ranks and waits for them
     (AGENT_FOLDER, ""),
@@ -179,12 +183,17 @@ def shown_frames(thread: ThreadStack) -> tuple[Frame, ...]:
 
 
 def in_collective(thread: ThreadStack) -> bool:
-    """Does the thread wait in a collective call?"""
-    if is_launcher(thread):
+    """Does the thread wait in a collective call? Not if that call is done, and waits for the interpreter."""
+    if is_launcher(thread) or takes_interpreter(thread):
         return False
     by_model = thread.frames[thread.innermost].file.endswith(WRAPPED_MODEL)
     by_native = any(frame.function.startswith(NATIVE_CALLS) for frame in thread.frames[: thread.innermost])
     return by_model or by_native or any(part in frame.file for frame in shown_frames(thread) for part in COLLECTIVE_FILES)
+
+
+def takes_interpreter(thread: ThreadStack) -> bool:
+    """Does a thread wait in native code for the interpreter's lock?"""
+    return any(frame.function.endswith(TAKES_INTERPRETER) for frame in thread.frames[: thread.innermost])
 
 
 def collective_name(thread: ThreadStack) -> str:

@@ -40,6 +40,18 @@ def test_the_line_of_the_other_program_is_shown_with_the_rank(case: str, rank: i
 
 
 @pytest.mark.parametrize(
+    ("case", "rank", "doing"),
+    [
+        ("interpreter", 1, "it waits for the interpreter's lock (its thread flusher is"),  # behind a call that is done
+        ("two_locks", 0, "it waits for a lock or another thread (its thread keeper is"),  # in a loop that looks at files, too
+    ],
+)
+def test_a_rank_that_waits_for_its_own_thread_waits_for_a_lock(case: str, rank: int, doing: str) -> None:
+    (odd,) = _picture([CAPTURED / case], 1).odd
+    assert (odd.rank, odd.kind, odd.doing.startswith(doing)) == (rank, "lock", True)
+
+
+@pytest.mark.parametrize(
     ("wall", "is_told"),
     [
         (datetime(2026, 12, 1, 4, 44, 9), True),
