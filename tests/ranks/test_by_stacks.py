@@ -919,9 +919,8 @@ def _look(moment: int, *places: str) -> list[list[str]]:
     return [[f"{one[0]} at 2026-11-30T07:29:{moment:02d}+00:00", *one[1:]] for one in looks]
 
 
-ENDS_RANKS = (
-    f"wait (/usr/lib/python3.11/threading.py:327)|stop ({LIBRARY}/distributed/elastic/multiprocessing/tail_log.py:152)|{AGENT}"
-)
+IN_PCONTEXT = [f"{name} ({LIBRARY}/distributed/elastic/multiprocessing/api.py:9)" for name in ("close", "_poll", "wait", "start")]
+ENDS_RANKS = "|".join(["wait (/usr/lib/python3.11/threading.py:327)", *IN_PCONTEXT, *IN_PCONTEXT, AGENT])
 
 
 def test_a_launcher_that_ends_its_ranks_is_none_of_them() -> None:
