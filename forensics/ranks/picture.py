@@ -18,7 +18,7 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.beside import Beside, with_beside
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
-from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
+from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD, WORKS
 from forensics.ranks.ended import Ends
 from forensics.ranks.helpers import helper_of, waits_for_helper
 from forensics.ranks.kinds import BARRIER, rival
@@ -207,8 +207,7 @@ MOMENTARY = ("computes", "outside", "lock", "hook")  # kinds of a rank that may 
 def only_awaited(told: RankPicture, any_kind: bool) -> RankPicture:
     """The picture of a run that nothing shows to hang: ranks that may go on are only waited for at this moment. `any_kind`: the
     run is known to have worked then; else only those that compute may go on."""
-    kinds = MOMENTARY if any_kind else MOMENTARY[:1]
-    if not all(odd.kind in kinds for odd in told.odd):
+    if not all(odd.kind in MOMENTARY and (any_kind or odd.kind == "computes" or odd.doing.startswith(WORKS)) for odd in told.odd):
         return told
     rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
     return replace(told, rows=rows, odd=(), awaited=told.odd)
