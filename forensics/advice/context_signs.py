@@ -32,6 +32,8 @@ def context_signs(
     for (source, lines), text, signs in zip(looked_at, texts, _possible_signs(texts), strict=True):
         if source.format == "notebook":
             weak.setdefault(("notebook", "jupyter"), Setting("notebook", "jupyter", source.name, 1))
+        if source.service:
+            weak.setdefault(("container", "docker"), Setting("container", "docker", source.name, source.number_of(1)))
         for sign, line in _of(lines, text, signs):
             kept = weak if sign.weak else found
             kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, source.name, source.number_of(line.number)))

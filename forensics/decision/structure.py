@@ -209,8 +209,9 @@ def _is_about_lost_numbers(o: OwnedObservation) -> bool:
 
 
 def _is_usage_error(o: OwnedObservation) -> bool:
-    """Does it name a program and its argument? With such a message a program ends before it begins."""
-    return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
+    """Does it name a program and its argument, or a compiler without its source? So a program ends before it begins."""
+    known = o.observation.fields.keys()
+    return o.owner == "mine" and ({"program", "argument"} <= known or "compiler" in known)
 
 
 def _is_death(o: OwnedObservation, database: Database) -> bool:

@@ -47,3 +47,22 @@ def test_the_activation_of_another_attempt_is_not_told(analyze: Callable[..., Re
     report = analyze(job="\n".join([failed, *STEPS, *MISSING, *STEPS, *MISSING]))
     assert "activation" not in report.causes[0].facts
     assert "activation" not in analyze(job="\n".join([*STEPS, *MISSING, failed])).causes[0].facts
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Lmod has detected the following error: The following module(s) are unknown:", "The following module(s) are unknown"),
+        ("ERROR: Unable to locate a modulefile for 'cuda/99'", "Unable to locate a modulefile for 'cuda/99'"),
+        ("/var/spool/slurmd/job7/slurm_script: line 4: module: command not found", "line 4: module: command not found"),
+    ],
+)
+def test_a_module_that_could_not_be_loaded_is_why_a_program_is_not_found(
+    analyze: Callable[..., Report], line: str, said: str
+) -> None:
+    missing = "/var/spool/slurmd/job7/slurm_script: line 17: nvcc: command not found"
+    first = analyze(job="\n".join([line, "", *STEPS, missing])).causes[0]
+    assert first.remediations[0].action == (
+        f"Load the module that brings nvcc by a name that this cluster has, and let the script end if that fails - before it: {said}"
+    )
+    assert "module that brings" not in analyze(job="\n".join([*STEPS, missing])).causes[0].remediations[0].action

@@ -106,6 +106,8 @@ def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge:
     found = decided(knowledge, usage, in_lane(seen(MISSING, 99, "proof")))
     assert found.candidates[0].cause == CONFIG
     assert FAILED_STAGE in {a.feature for a in found.candidates[0].ledger}
+    uncompiled = in_lane(seen(CONFIG, 50), compiler="g++")
+    assert decided(knowledge, uncompiled, in_lane(seen(MISSING, 99, "proof"))).candidates[0].cause == CONFIG
     behind = in_lane(seen(CONFIG, 99), program="sample.py", argument="--fast")
     for first in (in_lane(seen(CONFIG, 50), argument="--fast"), behind):
         assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING

@@ -25,11 +25,15 @@ def notices(folder: Path, knowledge: Database, text: str) -> list[tuple[str, int
     return [(n.text, n.line, n.why) for n in report.notices if n.why.endswith(" failed")]
 
 
+@pytest.mark.parametrize("time", ["", "2026-08-22T03:00:07.1234567Z "])
 @pytest.mark.parametrize("own", ["store-1", "index-2"])
-def test_services_that_failed_with_it_are_told_with_their_last_words(own: str, tmp_path: Path, knowledge: Database) -> None:
+def test_services_that_failed_with_it_are_told_with_their_last_words(
+    own: str, time: str, tmp_path: Path, knowledge: Database
+) -> None:
     rest = f"trainer-1    | the store does not answer\n{own} exited with code 1\ntrainer-1 exited with code 3\n"
-    told = notices(tmp_path, knowledge, WORK + FAILURE.format(own=own) + rest)
-    assert told == [("the store does not answer", 15, f"trainer-1 ended with exit status 3, after {own} failed")]
+    lines = (WORK + FAILURE.format(own=own) + rest).splitlines(keepends=True)
+    told = notices(tmp_path, knowledge, "".join(time + line for line in lines))
+    assert told == [(f"{time}the store does not answer", 15, f"trainer-1 ended with exit status 3, after {own} failed")]
 
 
 def test_they_stand_in_the_text(tmp_path: Path, knowledge: Database) -> None:

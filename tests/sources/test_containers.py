@@ -104,6 +104,8 @@ RECORDS = [
     ({"ts": 1755831607.5, "msg": "zap", "level": "info"}, "2025-08-22T03:00:07.500000+00:00 INFO zap"),
     ({"timestamp": 1755831607123, "message": "ms"}, "2025-08-22T03:00:07.123000+00:00 ms"),
     ({"time": "2020-08-23T20:10:27.540Z", "log": {"message": "200 GET"}, "level": "INFO"}, "2020-08-23T20:10:27.540Z INFO 200 GET"),
+    ({"t": {"$date": "2026-08-22T03:00:07.123+00:00"}, "s": "W", "c": "CONTROL", "ctx": "main", "msg": "m", "attr": {"error": "e"}},
+     '2026-08-22T03:00:07.123+00:00 WARNING m {"error": "e"}'),
     ({"asctime": "2026-08-22 03:00:07,123", "levelname": "ERROR", "message": "m"}, "2026-08-22 03:00:07.123 ERROR m"),
 ]  # fmt: skip
 

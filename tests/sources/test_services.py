@@ -3,6 +3,8 @@
 import io
 from pathlib import Path
 
+import pytest
+
 from forensics.model import Source
 from forensics.sources import open_paths
 from forensics.sources.stdin import KEPT_BYTES, stream_sources
@@ -42,6 +44,26 @@ def test_each_service_has_a_log_of_its_own_with_the_numbers_of_the_whole(tmp_pat
     assert numbers == [3, 5, 6, 7] and lines[0] == "Traceback (most recent call last):" and lines[2] == "RuntimeError: no data"
     assert lines[1].endswith('  File "/app/train.py", line 3, in <module>') and "trainer-1 exited with code 3" in lines[3]
     assert read(found["compose.log"]) == (["Attaching to redis-1, trainer-1"], [1])
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2026-08-22T03:00:07.1234567Z ",
+        "2026-08-22T03:00:07.123456Z 01O ",
+        "2026-08-22T03:00:07.123456Z 01O+",
+        "2026-08-22 03:00:07,123 ",
+        "[2026-08-22T03:00:07+02:00] ",
+        "Aug 22 03:00:07 ",
+        "Aug  2 03:00:07 ",
+    ],
+)
+def test_the_time_that_a_wrapper_writes_in_front_stays(time: str, tmp_path: Path) -> None:
+    found = opened(tmp_path, "".join(f"{time}{line}\n" for line in STACK.removesuffix("\n").split("\n")))
+    assert [*found] == ["compose.log!redis-1", "compose.log!trainer-1", "compose.log"]
+    lines, numbers = read(found["compose.log!trainer-1"])
+    assert numbers == [3, 5, 6, 7] and lines[0] == f"{time}Traceback (most recent call last):"
+    assert lines[2] == f"{time}RuntimeError: no data" and lines[3].startswith(time)
 
 
 def test_a_container_may_have_a_name_without_a_number(tmp_path: Path) -> None:

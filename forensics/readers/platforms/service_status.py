@@ -7,10 +7,10 @@ The wording is that of docker compose, pkg/compose/printer.go; version 1 has the
 
 from forensics.core import lazy
 
-EXITED = lazy.regex(r"^\S{1,80} exited with code (?P<status>\d{1,3})\s*$")
+EXITED = lazy.regex(r"(?<!\S)\S{1,80} exited with code (?P<status>\d{1,3})\s*$")
 
 
 def service_status(text: str) -> int:
-    """The status of the end that `text` tells; 0 if it tells none, or a good one."""
-    found = EXITED.match(text)
+    """The status of the end that `text` tells, behind a time or not; 0 if it tells none, or a good one."""
+    found = EXITED.search(text)
     return int(found["status"]) if found else 0

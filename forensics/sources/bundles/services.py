@@ -7,7 +7,8 @@
 
 That one service works says nothing about another one, and each has an end of its own. What `up` prints before it attaches to
 the services - images that it pulls and builds - is compose's own, however long it is. Compose 1 names a container that exited
-with its project in front of it: `shop_redis_1 exited with code 0` is a line of `redis_1`.
+with its project in front of it: `shop_redis_1 exited with code 0` is a line of `redis_1`. A CI system or `ts` writes the time in
+front of each line, which stays: `2026-08-22T03:00:07.1234567Z redis-1  | Ready` is `2026-08-22T03:00:07.1234567Z Ready`.
 """
 
 import re
@@ -31,14 +32,20 @@ from forensics.sources.texts import decoded_source
 MAX_SERVICES = 64  # chosen by hand: the whole is read once for each
 MAX_SPLIT_BYTES = 64 << 20  # chosen by hand: of a longer one the services stay together
 COLOURS = rb"(?:\r|\x1b\[[\d;]{0,9}[mK]){0,3}"
-BEHIND_LINE_END = rb"\n" + COLOURS  # searched in b"\n" + text: a line end is found five times as fast as `^`
+TIME = (  # of GitHub Actions, GitLab (with the number and kind of its stream), journals, `docker logs -t`, `ts`
+    rb"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]{0,10}(?:Z|[+-]\d\d:?\d\d)?\]? (?:\d\d[OE][+ ]?)?"
+    rb"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d )?"
+)
+BEHIND_LINE_END = rb"\n" + TIME + COLOURS  # searched in b"\n" + text: a line end is found five times as fast as `^`
 # A container that was given a name of its own has no number, and two blanks behind it at least.
-SERVICE_NAME = rb"(?!\d{4}-)([A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4}(?= )|[a-z][\w.-]{0,80}(?=  +\|| exited with code \d))"
+SERVICE_NAME = rb"(?!\d{4}-)(?P<name>[A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4}(?= )|[a-z][\w.-]{0,80}(?=  +\|| exited with code \d))"
 SERVICE_LINE = lazy.regex(
     BEHIND_LINE_END + SERVICE_NAME + rb"(?: +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?| exited with code \d)", re.MULTILINE
 )
-SERVICE_LABEL = lazy.regex(rb"^" + COLOURS + SERVICE_NAME + rb" +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?", re.MULTILINE)
-ATTACHES = lazy.regex(rb"^" + COLOURS + rb"Attaching to \S", re.MULTILINE)
+SERVICE_LABEL = lazy.regex(
+    rb"^(?P<time>" + TIME + rb")" + COLOURS + SERVICE_NAME + rb" +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?", re.MULTILINE
+)
+ATTACHES = lazy.regex(rb"^" + TIME + COLOURS + rb"Attaching to \S", re.MULTILINE)
 PREPARES = lazy.regex(  # what `docker compose up` prints first of all
     BEHIND_LINE_END + rb"(?:Attaching to \S|Building [\w.-]{1,80}\r?$|Pulling [\w.-]{1,80} \(|Creating (?:network|volume) [\"\w]"
     rb"|(?:Creating|Starting|Recreating) [\w.-]{1,80} \.\.\.|\[\+\] (?:Running|Building|up) "
@@ -59,7 +66,7 @@ def _prepares(text: bytes) -> bool:
 
 def _services_in(text: bytes) -> Iterator[bytes]:
     """The name in each line of a service."""
-    return (found[1] for found in SERVICE_LINE.finditer(b"\n" + text))
+    return (found["name"] for found in SERVICE_LINE.finditer(b"\n" + text))
 
 
 def services_of(blob: Blob, head: bytes) -> Iterator[Source]:
@@ -95,7 +102,7 @@ def _names(blob: Blob, encoding: str | None) -> dict[bytes, bytes]:
             block, written = block[attached.start() :], 0
         written += sum(1 for line in block.split(b"\n") if line.strip())
         found.update(_services_in(block))
-        labelled.update(m[1] for m in SERVICE_LABEL.finditer(block))
+        labelled.update(m["name"] for m in SERVICE_LABEL.finditer(block))
     if sum(found.values()) < max(MIN_LABELLED_LINES, MIN_LABELLED_SHARE * written):
         return {}
     return {name: _service(name, labelled) for name in found}
@@ -111,5 +118,5 @@ def _lines_of(name: bytes, names: dict[bytes, bytes], blocks: Iterator[bytes], _
     for first, _, whole in numbered_blocks(blocks):
         for number, line in enumerate(whole.split(b"\n"), first):
             found = SERVICE_LINE.match(b"\n" + line)
-            if (names.get(found[1], b"") if found else b"") == name and (name or line.strip()):
-                yield number, 1, SERVICE_LABEL.sub(b"", line), 1
+            if (names.get(found["name"], b"") if found else b"") == name and (name or line.strip()):
+                yield number, 1, SERVICE_LABEL.sub(rb"\g<time>", line), 1

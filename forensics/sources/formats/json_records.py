@@ -5,6 +5,7 @@
     [{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}                                (Kaggle)    or a list of them)
     {"events":[{"timestamp":1755831607123,"message":"Killed"}, ...]}                                   (CloudWatch)
     {"results":[[{"field":"@message","value":"Killed"}, ...], ...]}                                    (CloudWatch Insights)
+    {"t":{"$date":"2026-08-22T03:00:07.123+00:00"},"s":"W","c":"CONTROL","ctx":"main","msg":"...","attr":{...}}       (MongoDB)
     {"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"Killed"}, ...}]}]}]}         (OpenTelemetry)
 
 A log with the newest record first is reversed. A line that is not a record passes unchanged.
@@ -35,6 +36,7 @@ NESTED = ("jsonPayload", "log", "record", "message", "data", "fields", "body")
 LEVEL_KEYS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl", "severityText", "Level", "@l")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
 LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
+MONGO_LEVELS = {"F": "FATAL", "E": "ERROR", "W": "WARNING", "I": "INFO", "D": "DEBUG"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
 JSON_LIST_PATTERN = lazy.regex(r'\A\s*(?:\[\s*(?=\{)|\{\s*"(events|entries|results)"\s*:\s*\[)')
 PROBED_RECORDS = 60  # parsing is slow, and the format of a file shows in its first records
@@ -61,10 +63,19 @@ def text_of(record: dict[str, Any]) -> str | None:
 def _time(record: dict[str, Any]) -> str | None:
     if "stream_name" in record:  # Kaggle counts seconds from the start of the run
         return None
+    if _is_of_mongo(record) and isinstance(record["t"], dict):
+        return from_value(record["t"].get("$date"))
     return next((t for name in TIME_KEYS if (t := from_value(record.get(name)))), None)
 
 
+def _is_of_mongo(record: dict[str, Any]) -> bool:
+    """Does it have the one-letter fields of MongoDB 4.4 and later: time, severity, component?"""
+    return {"t", "s", "c", "ctx", "msg"} <= record.keys()
+
+
 def _level(record: dict[str, Any]) -> str:
+    if _is_of_mongo(record):
+        return MONGO_LEVELS.get(str(record["s"])[:1], "")
     for name in LEVEL_KEYS:
         value = record.get(name)
         if isinstance(value, int) and value in BUNYAN:
@@ -90,6 +101,8 @@ def _line(record: dict[str, Any]) -> str | None:
     text = found[0]
     if text.endswith(("\\r\\n", "\\n")):  # the serial consoles of Google Cloud escape twice (`is_text_escaped`)
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
+    if _is_of_mongo(record) and record.get("attr"):  # what the message is about
+        text = f"{text} {json.dumps(record['attr'], ensure_ascii=False)}"
     traces = [v for name in TRACES if isinstance(v := record.get(name), str) and v.strip() not in text and "\n" in v]
     front = " ".join(p for p in (_time(record), _level(record)) if p)
     return "\n".join([f"{front} {text}".strip("\r\n") if front else text.strip("\r\n"), *(t.strip("\n") for t in traces)])
