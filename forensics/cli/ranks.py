@@ -43,13 +43,13 @@ def ranks(
 def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
     """What the dumps show, and a note for what was not read."""
     from forensics import pipeline, sources
-    from forensics.pipeline.placement import rank_picture
+    from forensics.pipeline.placement import awaited_now
     from forensics.pipeline.source_analysis import analyze_sources
 
     noted: list[Warning] = []
     knowledge = pipeline.database()
     analyses = analyze_sources(sources.open_paths(paths, noted.append), knowledge, noted.append, jobs)
-    seen = rank_picture(analyses, {r.name: r.events for r in analyses}, knowledge, by_logs=True)
+    seen = awaited_now(analyses, {r.name: r.events for r in analyses}, knowledge)
     for warning in dict.fromkeys(noted):
         say(f"forensics: note: {warning.source}: {warning.message}")
     if seen is None:

@@ -99,6 +99,7 @@ class OddRank(Struct, frozen=True):
     what it may be as well, and what would tell. `silent_since`: since when the job printed nothing, s since 1970.
     `fork`: the lines of the function in which its way parts from that of the others, where other functions make their calls.
     `is_held`: its process is stopped, as other files tell. `helper`: the pid of a process that is gone, for which it may wait.
+    `beside`: those of `proofs` that show a trouble of their own, as in the kernel's log, which may be the reason.
     """
 
     rank: int
@@ -123,6 +124,7 @@ class OddRank(Struct, frozen=True):
     silent_since: float | None = None
     fork: tuple[Frame, Frame] | None = None
     is_held: bool = False
+    beside: tuple[ProofPlace, ...] = ()
     helper: int | None = None
 
     @property
@@ -140,7 +142,7 @@ class RankPicture(Struct, frozen=True):
     """All ranks, who waits for whom, and the odd ones, first the one to look at first. `world`: how many ranks there are, as far
     as dumps and logs tell. `edges`: (rank, rank that it waits for). `missing`: ranks without a dump. `waited_s`: for how long the
     ranks waited when the dumps were written, negative where that is unknown. `basis`: on what it rests, where there are no
-    dumps."""
+    dumps. `awaited`: in place of `odd`, the ranks for which others wait at this moment, where nothing shows a hang."""
 
     world: int
     rows: tuple[RankRow, ...]
@@ -151,3 +153,4 @@ class RankPicture(Struct, frozen=True):
     last: tuple[LastCalls, ...] = ()
     matrix: tuple[GroupRow, ...] = ()
     basis: str = ""
+    awaited: tuple[OddRank, ...] = ()

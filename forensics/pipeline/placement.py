@@ -4,10 +4,13 @@ train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] 
 -> the clock of each source, the observations in order of time, and one incident that a pid links
 """
 
+from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics import correlation, readers, series
@@ -31,6 +34,8 @@ MAX_PAUSE_AT_WORK_S = (
     3.0  # of 34 jobs that hung the dumps were written 6 s or more after the last call, of 6 that worked 1.6 s or less
 )
 MIN_WENT_ON_S = 0.5  # chosen by hand: a file is written a little after what it shows
+MIN_QUIET_S = 5.0  # chosen by hand: a log that told a step so shortly before a look shows no hang
+MIN_RANKS_NAMED = 2  # a log that names so many ranks is one of the job
 MIN_STACKS = 2  # of several processes, or of one that was looked at again
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
@@ -89,7 +94,11 @@ def rank_picture(
     own = ranks.logs_of_job(every, knowledge)
     steps = max((at for scan in scans if scan.source.name in own and (at := last_step(scan))), default=0.0)
     locks, errors = ([place for scan in scans for place in read(scan)] for read in (held_locks, error_lines))
-    beside = ranks.beside_ranks(every, own | {r.name for r in analyses if r.dump or r.stacks}, locks, errors, knowledge)
+    own |= {r.name for r in analyses if r.dump or r.stacks} | names.keys()
+    beside = ranks.beside_ranks(every, own, locks, errors, knowledge)
+    of_ranks = Counter(place.source for place in said.values())
+    others_logs = tuple(scan for scan in scans if scan.source.name not in own and of_ranks[scan.source.name] < MIN_RANKS_NAMED)
+    beside = replace(beside, logs=others_logs, last_step=steps)
     return ranks.picture(dumps, stacks, replace(ends, last_step=steps), processes, written, by_logs, beside)
 
 
@@ -102,34 +111,100 @@ def _with_ranks(
     seen = rank_picture(analyses, events, knowledge)
     if seen is None and not any(r.stacks for r in analyses):
         return events, None
+    shown = shown_by(seen, analyses, events, knowledge)
+    if seen is None or shown.says == "look":
+        late, is_open = seen and _late(seen, analyses), looks(analyses) == "place" and HEALTHY not in causes_of(events)
+        return (events, None) if shown.says != "look" else (_but(events, shown.told), late or (seen if is_open else None))
+    if shown.says == "well":
+        return events, _late(seen, analyses)
+    found = shown.found
+    if found is None:
+        from forensics import ranks
+
+        is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
+        return _but(events, shown.told) if is_earlier else events, _late(seen, analyses) or seen
+    pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
+    rest = {
+        source: [
+            e
+            for e in own
+            if e.place not in shown.told and not (e.cause in shown.decided and e.fields.get("pid") in {None, *pids})
+        ]
+        for source, own in events.items()
+    }
+    return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+class Shown(Struct, frozen=True):
+    """What a picture of ranks shows beside all that logs tell. `says`: a `look` at a run, one that ended `well`, another end
+    (`apart`), or a `hang`, of which `found` is the event. `told`: the places of all lines of stacks; `decided`: the causes that
+    such an event decides."""
+
+    says: Literal["look", "well", "apart", "hang"]
+    told: Container[tuple[str, int]]
+    decided: Collection[str]
+    found: Observation | None = None
+
+
+def shown_by(
+    seen: RankPicture | None,
+    analyses: Sequence[SourceAnalysis],
+    events: Mapping[str, Sequence[Observation]],
+    knowledge: Database,
+) -> Shown:
+    """Whether a hang is shown, a look at a run that works, or something else."""
     from forensics import ranks
 
     proves = knowledge.records[ranks.RANKS_RECORD]
     decided = {cause for one in proves.values() for cause in one.decides}
-    causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
+    causes = causes_of(events)
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     beside = [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]
     if _is_only_look(analyses, beside, seen, knowledge):
-        late = seen and _late(seen, analyses)
-        return _but(events, told), late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
-    if seen is None:
-        return events, None
-    runs = [r.captured for r in analyses if r.captured]
-    if runs and all(run.ended_well for run in runs):
-        return events, _late(seen, analyses)
+        return Shown("look", told, decided)
+    if seen is None or ended_well(analyses):
+        return Shown("well" if seen else "apart", told, decided)
     found = ranks.observation(seen, proves, causes)
     stopped = any(knowledge.has_trait(cause, "external_stop") for cause in causes)  # and so the others lose their connections
     shown = {cause for cause in causes if not (stopped and proves[ranks.GONE].is_beside(cause))}
     is_wait = ranks.is_wait(shown, decided, knowledge) or _was_stopped_waiting(_late(seen, analyses), shown, knowledge)
-    if found is None or (seen.basis and not is_wait):
-        is_earlier = seen.basis == ranks.OTHER_MOMENT  # how they stood before the logs tell how it ended
-        return _but(events, told) if is_earlier else events, _late(seen, analyses) or seen
-    pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
-    rest = {
-        source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
-        for source, own in events.items()
-    }
-    return {**rest, found.source: [*rest[found.source], found]}, seen
+    is_hang = found is not None and (not seen.basis or is_wait)
+    return Shown("hang", told, decided, found) if is_hang else Shown("apart", told, decided)
+
+
+def causes_of(events: Mapping[str, Sequence[Observation]]) -> set[str]:
+    """The causes of all events that are more than a hint."""
+    return {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
+
+
+def ended_well(analyses: Sequence[SourceAnalysis]) -> bool:
+    """Did all runs end well that `forensics run` recorded?"""
+    runs = [r.captured for r in analyses if r.captured]
+    return bool(runs) and all(run.ended_well for run in runs)
+
+
+def awaited_now(
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database
+) -> RankPicture | None:
+    """The picture alone, also by the ends that logs tell. Where nothing shows a hang, a rank that computes is only waited for at
+    that moment, and so is one that does anything else, if the run ended well or told a step right before the last look."""
+    seen = rank_picture(analyses, events, knowledge, by_logs=True)
+    if seen is None or not seen.odd or shown_by(seen, analyses, events, knowledge).says == "hang":
+        return seen
+    causes = causes_of(events)
+    is_well = ended_well(analyses) or causes == {HEALTHY}
+    if not is_well and _late(seen, analyses):
+        return seen
+    from forensics import ranks
+
+    return ranks.only_awaited(seen, is_well or _told_a_step_before(analyses))
+
+
+def _told_a_step_before(analyses: Sequence[SourceAnalysis]) -> bool:
+    """Did a log tell a step of the run right before the last look at its stacks, or later?"""
+    moments = [one.taken or (t.timestamp() if (t := r.scan.source.modified) else 0.0) for r in analyses for one in r.stacks]
+    step = max((at for r in analyses if not r.stacks and r.dump is None and (at := last_step(r.scan))), default=0.0)
+    return bool(moments) and max(moments) - step < MIN_QUIET_S
 
 
 def _was_stopped_waiting(late: RankPicture | None, causes: Collection[str], knowledge: Database) -> bool:

@@ -10,5 +10,5 @@ from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
 from forensics.ranks.helpers import ends_of_others
 from forensics.ranks.looks import shown_by_looks
 from forensics.ranks.observation import GONE, OUTCOMES, RANKS_RECORD, observation
-from forensics.ranks.picture import picture
+from forensics.ranks.picture import only_awaited, picture
 from forensics.ranks.threads import numbered_names, ranked

@@ -121,6 +121,8 @@ def late_in_looks(
     came by another line to what it does, or a log shows that the run `went_on`. One that computes in one function may never
     leave it, and one that waits in one place through a single silence of the job did not. None where there is no such rank."""
     cases = [RankCase((), look, processes=processes) for look in _looks(stacks)]
+    most = max((len(case.stacks) for case in cases), default=0)
+    cases = [case for case in cases if len(case.stacks) == most]  # a look at some of them tells nothing of the others
     looks = [
         (case, seen) for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)
     ]
@@ -130,11 +132,24 @@ def late_in_looks(
     if any(BARRIER in one.call for one in odd):
         return None
     ways = {tuple(case.own_frames(case.threads[odd[0].rank].frames)[1:]) for case, _ in looks}
-    how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    told = replace(odd[-1], doing=how)
+    at_most = _usual_look([case.own_frames(case.threads[odd[0].rank].frames) for case, _ in looks])
+    when = "in the last one" if at_most == len(looks) - 1 else "in most of them"
+    told = replace(
+        odd[at_most], doing=f"in each of {len(looks)} looks the other ranks waited for it; {when} {odd[at_most].doing}"
+    )
     stays = told.kind == "computes" or _in_one_silence([case.stacks[odd[0].rank] for case, _ in looks])
     late = told if stays and len(ways) == 1 and not went_on else replace(told, kind="late", call="")
     return replace(looks[-1][1], odd=(late,), basis=f"by their stacks at {len(looks)} moments")
+
+
+def _usual_look(ways: Sequence[Sequence[Frame]]) -> int:
+    """The number of the last look at a rank that shows it where most looks do, seen from the outermost frame; the last one where
+    no place is that of most."""
+    for frames in zip(*(way[::-1] for way in ways), strict=False):
+        usual, count = Counter(frames).most_common(1)[0]
+        if count < len(frames):
+            return max(n for n, frame in enumerate(frames) if frame == usual) if 2 * count > len(frames) else len(ways) - 1
+    return len(ways) - 1
 
 
 def _in_one_silence(looks: Sequence[ProcessStacks]) -> bool:

@@ -29,6 +29,7 @@ from forensics.ranks.threads import (
     loads_for_another,
     program_frames,
     shown_frames,
+    takes_interpreter,
     waits_for_loader,
     waits_in_call,
 )
@@ -40,6 +41,7 @@ LOOP_WAIT = "its event loop waits for a time, the network or another thread, and
 UNTOLD_STATES = ("", "current")  # of faulthandler's threads
 UNTOLD = "it computes or waits; its stack does not show which"
 LOADER_WAIT = "it loads data: it waits for a worker of its data loader"
+WORKS = ("it computes", "it loads data", "it imports")  # how texts of what a rank does begin, if it waits for nothing
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALLS = {  # where the kernel holds a process
     STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and continues when it gets SIGCONT",
@@ -68,6 +70,7 @@ class Doing(Struct, frozen=True):
 
 
 FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for another thread", "it waits for the lock of a file"
+FOR_INTERPRETER = "it waits for the interpreter's lock"
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
 LOADER_FOLDER = "torch/utils/data/"
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
@@ -194,7 +197,10 @@ def _doing_in(case: RankCase, stacks: ProcessStacks, thread: ThreadStack) -> Doi
     if at is None:
         return None
     looks = stacks.looks.get(f"{own.file}:{own.line}") if own and not thread.state.startswith("active") else None
-    if looks and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost]):  # Event.wait(1)
+    is_lock = at.kind == "lock" and stacks.kernel in UNCLEAR_CALLS and thread is stacks.main  # who looks for a file sleeps
+    if (
+        looks and not is_lock and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost])
+    ):  # Event.wait(1)
         at = replace(at, kind="outside", text=f"{POLLS_FILE} ({looks})")
     hook = hook_of(thread.frames, frames)
     return replace(at, kind="hook", hook=hook) if hook and not (hook == BY_NAME and at.kind == "lock") else at
@@ -228,7 +234,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     text = wait_text(call, waits)
     if text in (CALLS["nanosleep"], OUTSIDE_WAIT) and not named & POLLS and _loads(thread, text == OUTSIDE_WAIT):
         return Doing("computes", f"{text}, while it loads data", frame, proofs)
-    return Doing("lock" if text in LOCK_WAITS else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
+    is_lock = text in (*LOCK_WAITS, FOR_INTERPRETER)
+    return Doing("lock" if is_lock else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
 
 
 def _native_call(thread: ThreadStack) -> str:
@@ -239,6 +246,8 @@ def _native_call(thread: ThreadStack) -> str:
 
 def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     """For what a thread waits that does not compute, by what its program called, and by names."""
+    if takes_interpreter(thread):
+        return FOR_INTERPRETER
     called = _inside(thread, own)
     of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
     if own and waits_for_helper(thread.frames, own):

@@ -117,9 +117,9 @@ def _outcome(odd: list[OddRank], seen: RankPicture, is_connection_lost: bool) ->
 
 
 def _places(odd: list[OddRank]) -> list[ProofPlace]:
-    """The lines that show it, of each odd rank one first."""
-    most = max(len(o.proofs) for o in odd)
-    ordered = [o.proofs[at] for at in range(most) for o in odd[:MAX_NAMED] if at < len(o.proofs)]
+    """The lines that show it, of each odd rank one first; none that shows a trouble of its own, which is another event."""
+    shown = [[place for place in o.proofs if place not in o.beside] for o in odd[:MAX_NAMED]]
+    ordered = [own[at] for at in range(max(map(len, shown))) for own in shown if at < len(own)]
     return list(dict.fromkeys(ordered))[:MAX_NAMED]
 
 

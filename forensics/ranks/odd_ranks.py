@@ -152,13 +152,13 @@ def _came_together(case: RankCase, found: Difference, rank: int, other: int) -> 
 
 
 def _goes_on_in_loop(case: RankCase, found: Difference, rank: int, other: int) -> bool:
-    """Does a rank make the call that it made before once more, while the others are below it in that function for the first time,
-    in a barrier? One that left out a barrier inside of the loop did not leave out all of them."""
+    """Does a rank make the call that it made before once more, while the others are below it in that function for the first time?
+    One that left out a call inside of the loop did not leave out all of them."""
     calls = case.groups[found.group][rank].calls
     call, usual = found.odd[rank], found.usual[other]
     before = next((c for c in calls if c.seq == found.seq - 1), None)
     parted = parting(case.own_frames(call.frames)[::-1], case.own_frames(usual.frames)[::-1])
-    if BARRIER not in usual.op or before is None or before.frames != call.frames or parted is None:
+    if before is None or before.frames != call.frames or parted is None:
         return False
     _, mine, theirs = parted
     is_below = (mine.file, mine.function) == (theirs.file, theirs.function) and mine.line < theirs.line

@@ -18,7 +18,7 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.beside import Beside, with_beside
 from forensics.ranks.by_stacks import late_in_looks, picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
-from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD
+from forensics.ranks.doing import CALLS, FOR_LOCK, FOR_THREAD, WORKS
 from forensics.ranks.ended import Ends
 from forensics.ranks.helpers import helper_of, waits_for_helper
 from forensics.ranks.kinds import BARRIER, rival
@@ -106,7 +106,11 @@ def picture(
     if seen is None:
         return None
     odd = tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)
-    return replace(seen, odd=(with_beside(odd[0], beside),) if len(odd) == 1 else odd)
+    if len(odd) != 1:
+        return replace(seen, odd=odd)
+    stacks_of_it = case.stacks.get(odd[0].rank)
+    looked = (stacks_of_it.taken or case.written.get(stacks_of_it.source)) if stacks_of_it else None
+    return replace(seen, odd=(with_beside(odd[0], beside, looked or 0.0),))
 
 
 def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
@@ -197,6 +201,18 @@ def _at_work(told: RankPicture) -> RankPicture:
     return replace(told, rows=rows, edges=(), odd=())
 
 
+MOMENTARY = ("computes", "outside", "lock", "hook")  # kinds of a rank that may go on a moment later
+
+
+def only_awaited(told: RankPicture, any_kind: bool) -> RankPicture:
+    """The picture of a run that nothing shows to hang: ranks that may go on are only waited for at this moment. `any_kind`: the
+    run is known to have worked then; else only those that compute may go on."""
+    if not all(odd.kind in MOMENTARY and (any_kind or odd.kind == "computes" or odd.doing.startswith(WORKS)) for odd in told.odd):
+        return told
+    rows = tuple(replace(row, state="outside") if row.state == "elsewhere" else row for row in told.rows)
+    return replace(told, rows=rows, odd=(), awaited=told.odd)
+
+
 def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
@@ -209,6 +225,8 @@ def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or of_told_call(case) or _outside_alone(case)
+    if not odd and case.missing and (seen := late_in_looks(case.all_stacks, case.processes, case.went_on)):
+        odd = seen.odd  # dumps of some ranks do not show which one came late
     if not odd and by_logs and (case.gave_up or case.ended) and (told := picture_of_ends(case)):
         odd = told.odd  # they ended after the dumps were made
     if late and any(o.rank == late.rank for o in odd):  # of the others' dumps the moment may have been an earlier one

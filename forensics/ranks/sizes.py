@@ -70,8 +70,8 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
 
 
 def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame], sender: int) -> tuple[OddRank, ...]:
-    """Which of two ranks differs, the one that ended or the one from which the bytes came, by the lines that are known; both
-    where nothing tells it. `sender`: `rank` itself where it is not known."""
+    """Which of two ranks differs, the one that ended or the one from which the bytes came, by the lines that are known; the first
+    one where nothing tells it. `sender`: `rank` itself where it is not known."""
     shown, others = _shown(end), next((frame for _, frame in sorted(there.items())), None)
     if few := _at_other_line(end, rank, sender, there):
         usual = next((frame for r, frame in sorted(there.items()) if r not in few), end.frame)
@@ -85,9 +85,8 @@ def _of_sender(case: RankCase, rank: int, end: Ended, there: Mapping[int, Frame]
         if end.frame is None and len(there) >= MIN_ALIKE and len({frame.place for frame in there.values()}) == 1:
             end = replace(end, frame=others)  # all others are in one call, of which its own is most likely a part
         return (_odd(case, rank, end, "other_shape", text, others),)
-    text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
-    sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
-    return _odd(case, rank, end, "other_shape", text, others), sent
+    # both are at one line: a last batch or a shard is more often too small than too large
+    return (_odd(case, rank, end, "other_shape", f"{shown}: {SIZES_ALONE} rank {sender}, which sent them, is larger", others),)
 
 
 def _is_of_number(end: Ended) -> bool:

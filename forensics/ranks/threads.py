@@ -23,8 +23,13 @@ from forensics.readers.python.library_files import installed_package, is_library
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
+TAKES_INTERPRETER = (  # ends of names of native functions that wait for the interpreter's lock
+    *("take_gil", "PyEval_RestoreThread", "PyEval_AcquireThread", "PyGILState_Ensure"),
+    *("::~gil_scoped_release", "::gil_scoped_acquire"),
+)
+AGENT_FOLDER = "torch/distributed/elastic/agent/"  # of the process that starts torchrun's ranks and ends them
 LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts the ranks and waits for them
-    ("torch/distributed/elastic/agent/", ""),
+    (AGENT_FOLDER, ""),
     ("torch/distributed/launcher/", ""),
     ("torch/distributed/run.py", ""),
     ("torch/multiprocessing/spawn.py", "start_processes"),
@@ -178,12 +183,17 @@ def shown_frames(thread: ThreadStack) -> tuple[Frame, ...]:
 
 
 def in_collective(thread: ThreadStack) -> bool:
-    """Does the thread wait in a collective call?"""
-    if is_launcher(thread):
+    """Does the thread wait in a collective call? Not if that call is done, and waits for the interpreter."""
+    if is_launcher(thread) or takes_interpreter(thread):
         return False
     by_model = thread.frames[thread.innermost].file.endswith(WRAPPED_MODEL)
     by_native = any(frame.function.startswith(NATIVE_CALLS) for frame in thread.frames[: thread.innermost])
     return by_model or by_native or any(part in frame.file for frame in shown_frames(thread) for part in COLLECTIVE_FILES)
+
+
+def takes_interpreter(thread: ThreadStack) -> bool:
+    """Does a thread wait in native code for the interpreter's lock?"""
+    return any(frame.function.endswith(TAKES_INTERPRETER) for frame in thread.frames[: thread.innermost])
 
 
 def collective_name(thread: ThreadStack) -> str:
@@ -220,7 +230,9 @@ def is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
 def _may_be_rank(one: ProcessStacks) -> bool:
     """Is it no launcher, and not what guard() started beside a rank, which has the rank in its environment, too?"""
     own = one.main.frames if one.main else ()
-    return one.main is not None and not is_launcher(one.main) and not any(f.file.endswith(OWN_PROGRAMS) for f in own)
+    ends_ranks = any(AGENT_FOLDER in f.file for f in own) and not any(CHILD_FILE in f.file for f in own)  # also deep in a wait
+    is_one = one.main is not None and not is_launcher(one.main) and not ends_ranks
+    return is_one and not any(f.file.endswith(OWN_PROGRAMS) for f in own)
 
 
 def _has_shared_rank(given: Iterable[ProcessStacks]) -> bool:

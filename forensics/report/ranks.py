@@ -57,6 +57,7 @@ def _whereabouts(one: Standing) -> str:
 
 
 AS_FAR_AS_SHOWN = "as far as this shows. If nothing moves, look again: forensics stacks PID --save stacks."
+AT_THIS_MOMENT = "Nothing shows whether this run hangs. If nothing moves, look again: forensics stacks PID --save stacks."
 MAX_TOLD = 8  # chosen by hand: odd ranks that are told one by one
 STATE_WORDS = {
     "waits": "waits in",
@@ -81,9 +82,8 @@ def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
 
 def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     """The picture for an issue: a sentence and the two lines of code of each odd rank, the table, the last calls side by side."""
-    lines = [f"**{escape(_named(odd))}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [
-        f"None of the {seen.world} ranks stands out."
-    ]
+    lines = [f"**{escape(_named(odd))}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]]
+    lines = lines or [*map(escape, awaited_lines(seen, say))] or [f"None of the {seen.world} ranks stands out."]
     lines += ["", f"This is shown {seen.basis}."] if seen.basis else []
     placed = [(odd, odd.place, odd.others) for odd in seen.odd[:MAX_TOLD] if odd.place and odd.others]
     if placed:
@@ -105,6 +105,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
     style = text_of("page.css")
     odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])
+    odd = odd or "".join(f"<p>{escape_html(line)}</p>" for line in awaited_lines(seen, say))
     odd = odd or f"<p>No rank keeps the others waiting, {AS_FAR_AS_SHOWN}</p>"
     odd += f"<p>This is shown {escape_html(seen.basis)}.</p>" if seen.basis else ""
     rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
@@ -116,7 +117,8 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
 
 def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:
-    if not seen.odd:
+    yield from awaited_lines(seen, say)
+    if not seen.odd and not seen.awaited:
         yield f"None of the {seen.world} ranks keeps the others waiting, {AS_FAR_AS_SHOWN}"
     for odd in seen.odd[:MAX_TOLD]:
         yield f"{_named(odd)}: {say(odd)}."
@@ -136,6 +138,13 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
         yield f"  {span(tuple(ranks)):<12} {state}"
     for last in seen.last:
         yield from _side_by_side(last, shown)
+
+
+def awaited_lines(seen: RankPicture, say: Say) -> Iterator[str]:
+    """The ranks for which others wait at this moment, where nothing shows a hang."""
+    if seen.awaited:
+        yield AT_THIS_MOMENT
+    yield from (f"At this moment, {odd.named} is waited for: {say(odd)}." for odd in seen.awaited[:MAX_TOLD])
 
 
 def _named(odd: OddRank) -> str:

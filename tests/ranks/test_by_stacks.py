@@ -919,6 +919,54 @@ def _look(moment: int, *places: str) -> list[list[str]]:
     return [[f"{one[0]} at 2026-11-30T07:29:{moment:02d}+00:00", *one[1:]] for one in looks]
 
 
+IN_PCONTEXT = [f"{name} ({LIBRARY}/distributed/elastic/multiprocessing/api.py:9)" for name in ("close", "_poll", "wait", "start")]
+ENDS_RANKS = "|".join(["wait (/usr/lib/python3.11/threading.py:327)", *IN_PCONTEXT, *IN_PCONTEXT, AGENT])
+
+
+def test_a_launcher_that_ends_its_ranks_is_none_of_them() -> None:
+    """It has the variable of a rank, and waits for the logs of its ranks."""
+    ranks = [stack(rank, IN_CALL) for rank in range(3)]
+    launcher = stack(0, ENDS_RANKS, pid=90)
+    for given in ([*ranks, launcher], [launcher, *ranks]):
+        assert drawn(*given).odd == ()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_look_at_some_of_the_ranks_tells_nothing_of_the_others(whole: bool) -> None:
+    """As guard() takes them, which looks at its own rank."""
+    looks = [*_look(10, IN_CALL, LOADS, IN_CALL), *_look(40, IN_CALL, LOADS, IN_CALL)]
+    third = _look(50, IN_CALL, IN_CALL, IN_CALL)
+    read = [one for text in (*looks, *(third if whole else third[1:])) for one in _read(text)]
+    late = late_in_looks(read, {})
+    assert ([odd.rank for odd in late.odd] if late else []) == ([] if whole else [1])
+
+
+def test_of_several_looks_the_place_of_most_is_told_of_a_late_rank() -> None:
+    step = "backward (/run/train.py:44)|train (/run/train.py:13)|<module> (/run/train.py:20)"
+    looks = [text for n, at in enumerate((LOADS, LOADS, step)) for text in _look(10 + 10 * n, IN_CALL, at, IN_CALL)]
+    late = late_in_looks([one for text in looks for one in _read(text)], {})
+    assert late and [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in late.odd] == [(1, "late", 7)]
+    assert "in most of them" in late.odd[0].doing
+
+
+def _read(text: list[str]) -> list[ProcessStacks]:
+    return list(read_stacks([Line(i, t) for i, t in enumerate(text, 1)], f"stacks/{text[0]}.txt"))
+
+
+@pytest.mark.parametrize(
+    ("native", "kind"),
+    [
+        ("pybind11::gil_scoped_release::~gil_scoped_release (libtorch_python.so)", "lock"),
+        ("take_gil (python3.11)|PyEval_RestoreThread (python3.11)", "lock"),
+        ("std::condition_variable::wait (libstdc++.so.6)|Store::get<pybind11::gil_scoped_release> (libtorch_python.so)", ""),
+    ],
+)
+def test_a_rank_that_waits_for_the_interpreter_behind_a_call_is_in_none(native: str, kind: str) -> None:
+    found = drawn(stack(0, IN_CALL), stack(1, f"{native}|{IN_CALL}"), stack(2, IN_CALL))
+    assert [odd.kind for odd in found.odd] == ([kind] if kind else [])
+    assert not kind or found.odd[0].doing.startswith("it waits for the interpreter's lock")
+
+
 @pytest.mark.parametrize(
     ("second", "told"), [((IN_CALL, LOADS, IN_CALL), True), ((LOADS, IN_CALL, IN_CALL), False), ((IN_CALL,) * 3, False)]
 )

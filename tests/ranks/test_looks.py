@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from forensics import analyze
 from forensics.cli.ranks import _picture
 from forensics.database import Database
+from forensics.model.ranks import Kind, OddRank, RankPicture
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks import only_awaited
 from forensics.ranks.looks import MAX_LOOK_GAP_S, with_looks
 
 CAPTURED = Path(__file__).parent / "looks" / "captured"
@@ -19,10 +21,31 @@ CAPTURED = Path(__file__).parent / "looks" / "captured"
 def test_files_of_what_stacks_showed_are_the_stacks_of_the_ranks(knowledge: Database) -> None:
     seen = _picture([CAPTURED / "1"], 1)
     assert seen.world == 4
-    assert [(odd.rank, odd.waiting) for odd in seen.odd] == [(2, (0, 1, 3))]
-    assert "second look" in seen.odd[0].rival
+    assert [(one.rank, one.waiting) for one in seen.awaited] == [(2, (0, 1, 3))]
+    assert "second look" in seen.awaited[0].rival
+    assert not seen.odd  # it computes, and one look shows no hang
     report = analyze(CAPTURED / "1", workers=1)
     assert report.verdict == "undetermined" and report.causes[0].id == "none.healthy"
+
+
+@pytest.mark.parametrize(
+    ("kind", "doing", "any_kind", "is_awaited"),
+    [
+        ("computes", "it computes, and holds the interpreter's lock", False, True),
+        ("hook", "it computes, in a hook of a module", False, True),
+        ("hook", "it sleeps, in a hook of a module", False, False),
+        ("outside", "it waits for a file (fsync of /srv/a.bin)", False, False),
+        ("outside", "it waits for a file (fsync of /srv/a.bin)", True, True),  # the run is known to have worked then
+        ("left", "it was ended by SIGKILL", True, False),
+        ("other_call", "it waits in gather, where others wait in all_reduce", True, False),
+    ],
+)
+def test_of_a_run_that_nothing_shows_to_hang_a_rank_is_only_waited_for(
+    kind: Kind, doing: str, any_kind: bool, is_awaited: bool
+) -> None:
+    odd = (OddRank(2, kind, doing, waiting=(0, 1)),)
+    told = only_awaited(RankPicture(3, (), ((0, 2), (1, 2)), odd), any_kind)
+    assert (told.awaited, told.odd) == ((odd, ()) if is_awaited else ((), odd))
 
 
 def test_after_several_looks_no_second_one_is_asked_for(knowledge: Database) -> None:

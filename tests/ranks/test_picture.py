@@ -121,6 +121,23 @@ def test_a_call_behind_the_loop_is_no_other_order(usual_function: str, function:
     assert ("left the loop" in found.doing) == (kind == "other_batches")
 
 
+@pytest.mark.parametrize(("before", "kind"), [(False, "other_batches"), (True, "left_out")])
+def test_a_rank_that_repeats_its_call_while_the_others_come_below_it_for_the_first_time_has_more_batches(
+    before: bool, kind: str
+) -> None:
+    """As where each epoch ends with the sum of some numbers. Those that made that call before may make it in the loop."""
+
+    def at(seq: int, op: str, name: str, line: int, pending: bool = False) -> Call:
+        frames = (Frame("/run/train.py", 30, name), Frame("/run/train.py", line, "epoch"), Frame("/run/train.py", 200, "main"))
+        return replace(call(seq, op, pending=pending), frames=frames)
+
+    steps = [at(n, "all_reduce", "step", 97) for n in range(1, 8)]
+    steps = [*steps[:3], at(4, "all_gather", "sums", 98), *steps[4:]] if before else steps
+    others = [*steps, at(8, "all_gather", "sums", 98, pending=True)]
+    (found,) = odd(job({0: others, 1: [*steps, at(8, "all_reduce", "step", 97, pending=True)], 2: others}))
+    assert (found.rank, found.kind) == (1, kind)
+
+
 def test_of_a_group_with_many_calls_only_those_that_were_kept_tell_the_usual_order() -> None:
     """Rank 0 goes from `a` to `c` without `b`. Of the early steps only the calls of `a` and `c` were kept."""
 

@@ -22,7 +22,6 @@ The lines that `forensics run` adds to the end of a job's output, sorted by kind
 -> Account.deaths: pid 4713, signal 9, parent 4711, rss_mib 196.0
 """
 
-import os
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -217,14 +216,8 @@ def _by_its_own(account: Account, sent: AccountLine | None) -> bool:
 
 
 def _by_launcher(sent: AccountLine) -> bool:
-    """Was the sender a launcher of ranks, which ends the others when one has failed, and passes on a signal that it got?
-
-    A timer or a shell that only started one has its name in its command, too: `timeout 2h torchrun train.py`.
-    """
-    words = str(sent.fields.get("sender_command", "")).split()
-    by_python = bool(words) and os.path.basename(words[0]).startswith("python")
-    runs = " ".join(words[1:3] if by_python else words[:1])  # the script, or `-m` and a module
-    return any(name in f"{sent.fields.get('sender')} {runs}" for name in RANK_LAUNCHERS)
+    """Was the sender a launcher of ranks, which ends the others when one has failed, and passes on a signal that it got?"""
+    return any(name in f"{sent.fields.get('sender')} {sent.fields.get('sender_command')}" for name in RANK_LAUNCHERS)
 
 
 def _by_itself(account: Account, death: AccountLine) -> AccountLine | None:
