@@ -1,6 +1,8 @@
 """weir.py and kelp.py, whose rank waits for what another program does, each with the log of that program (beside/*/helper.log)."""
 
-from datetime import datetime
+import os
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from forensics.readers.tools.own_words import HOLD_PATTERNS
 from forensics.readers.tools.own_words import PATTERNS as LOCK_PATTERNS
 
 CAPTURED = Path(__file__).parent / "beside"
+# py-spy tells no time. When a rank was looked at is known from its file, whose time a checkout does not keep.
+LOOKED_AT = {"quota": datetime(2026, 12, 1, 15, 29, 41, tzinfo=UTC).timestamp()}
 PLACE = ProofPlace("shipd.log", 3, "ERROR cannot ship")
 
 
@@ -33,8 +37,12 @@ PLACE = ProofPlace("shipd.log", 3, "ERROR cannot ship")
         ("proxy", 1, "computes", 1),  # a proxy whose errors are known, and are no wait of a rank
     ],
 )
-def test_the_line_of_the_other_program_is_shown_with_the_rank(case: str, rank: int, kind: str, line: int) -> None:
-    (odd,) = _picture([CAPTURED / case], 1).odd
+def test_the_line_of_the_other_program_is_shown_with_the_rank(case: str, rank: int, kind: str, line: int, tmp_path: Path) -> None:
+    folder = tmp_path / case
+    shutil.copytree(CAPTURED / case, folder)
+    for file in folder.glob("spy_*.txt") if case in LOOKED_AT else ():
+        os.utime(file, (LOOKED_AT[case], LOOKED_AT[case]))
+    (odd,) = _picture([folder], 1).odd
     assert (odd.rank, odd.kind) == (rank, kind)
     assert line in [place.line for place in odd.proofs if place.source.endswith("helper.log")]
 
