@@ -22,7 +22,7 @@ from forensics.report.subjects import split_outcome_line
 T = TypeVar("T")
 M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
 
-MAX_KEPT_TEXTS = 1024  # chosen by hand: of some 110 texts of a report on a case, 90 are in those on other cases, too
+MAX_MASKED_TEXTS = 1024  # chosen by hand: of some 110 texts of a report on a case, 90 are in those on other cases, too
 
 
 def without_secrets(report: Report) -> Report:
@@ -49,7 +49,7 @@ def _masked(value: T, shown: AbstractSet[str], seen: dict[str, str]) -> T:
     return changed(value, lambda text: touched.get(text, text)) if touched else value
 
 
-@lru_cache(maxsize=MAX_KEPT_TEXTS)
+@lru_cache(maxsize=MAX_MASKED_TEXTS)
 def _masked_alone(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """`text` with its secrets masked, and each of these with its mask."""
     found: dict[str, str] = {}
