@@ -42,7 +42,7 @@ class Forest(Struct, frozen=True, dict=True):
         """What each feature contributes to total(features): the sum of the roots' means, and by number of feature the sum of the
         changes of the mean at its tests. Together they are the total, which comes last. A mean is that of the leaves below."""
         means, tests, rights, numbers = self._means, self.feature, self.right, self.number
-        shares: dict[int, float] = {}
+        shares = [0.0] * len(features)
         whole = total = 0.0
         for at in self.roots:
             mean = means[at]
@@ -50,10 +50,10 @@ class Forest(Struct, frozen=True, dict=True):
             while (test := tests[at]) != LEAF:
                 at = at + 1 if features[test] <= numbers[at] else rights[at]
                 below = means[at]
-                shares[test] = shares.get(test, 0.0) + below - mean
+                shares[test] += below - mean
                 mean = below
             total += numbers[at]
-        return whole, shares, total
+        return whole, {test: share for test, share in enumerate(shares) if share}, total
 
     @cached_property
     def _means(self) -> "array[float]":
