@@ -24,7 +24,7 @@ from forensics.cli.output import (
 from forensics.cli.progress import counted
 from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
-from forensics.history.remember import remembered
+from forensics.history.remember import is_wanted, remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -102,6 +102,7 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     if telling.form in (TABLE_FORM, *INDEXED) or not sys.stdout.isatty():
         found = counted("cases", found, len(pipeline.cases_of(folder)))
     asked = _asked(found, event_filter) if str(event_filter) else found
+    remember = is_wanted(remember)
     reports = (remembered(report, remember, folder / report.case) for report in asked)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)

@@ -4,6 +4,7 @@ step 4012 loss 2.31    -> the shape `step 0000 loss 0.00`, searched once
 step 4013 loss 2.29    -> the same shape: its places are known
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from typing import NamedTuple, TypeVar
@@ -14,8 +15,17 @@ from forensics.core.text import DIGITS_TO_ZEROS
 
 MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of another one
 ZEROS = str.maketrans("123456789", "0" * 9)
-# Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
-NOT_OF_LINES = lazy.regex(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
+# Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits, codes.
+NOT_OF_LINES = lazy.regex(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9|\\x(?!3\d)[\da-fA-F]{2}")
+# Of a pattern: what is kept as it stands; a class of characters; where a group begins, of which some must not follow; a digit.
+PARTS_OF_PATTERN = lazy.regex(
+    r"(?P<kept>\\x(?!3\d)[\da-fA-F]{2}|\\[^x]|\{\d*,?\d*\})|(?P<set>\[\^?(?:\\.|[^\]\\])+\])"
+    r"|(?P<not>\(\?<?!)|(?P<open>\((?:\?P<\w+>)?)|(?P<close>\))|(?P<digit>\d)|(?P<other>.)",
+    re.DOTALL,
+)
+GROUP_AGAIN = "(?P="  # what a group found, which may be digits
+# What is not taken back, and so may find less where more is found; what a group found; rare forms of a set and of a digit.
+NOT_OF_SHAPES = lazy.regex(r"\(\?>|[*+?}]\+|\(\?P=|\(\?\(|\\[1-9]|\[\^?\]|\[\[|\\x3\d")
 INDENTED_LINE = lazy.regex(rb"\n ")
 MAX_DIVIDED_BYTES = 512 << 10  # of which the lines are kept: what the sample of a source takes of its beginning
 MAX_KEPT_BYTES = 512 << 10  # of the lines of several sources: twice as many as are read together, see source_analysis
@@ -25,8 +35,31 @@ T = TypeVar("T")
 
 
 def asks_digits(pattern: str) -> bool:
-    """Does a regular expression name digits (`[1-9] failed`)? If not, it finds the same in all lines of one shape."""
-    return any(map(str.isdigit, NOT_OF_LINES.sub("", pattern)))
+    """Does a regular expression name or compare digits (`[1-9] failed`)? If not, it finds the same in all lines of one shape."""
+    return GROUP_AGAIN in pattern or any(map(str.isdigit, NOT_OF_LINES.sub("", pattern)))
+
+
+def of_shapes(pattern: str) -> str:
+    """A regular expression that finds something in the shape of each line in which `pattern` does, and in other shapes:
+    `[1-9] failed(?!: 0)` -> `[01-9] failed`. One that finds something in all texts where this cannot be told."""
+    if NOT_OF_SHAPES.search(pattern):
+        return ""
+    made, depth, excluded = list[str](), 0, list[tuple[int, int]]()  # the depth of what must not stand there, and its place
+    for part in PARTS_OF_PATTERN.finditer(pattern):
+        kind, text = part.lastgroup, part[0]
+        if kind == "not":
+            excluded.append((depth, len(made)))
+        depth += (kind in ("not", "open")) - (kind == "close")
+        if kind == "set" and asks_digits(text):
+            if text.startswith("[^"):
+                return ""
+            text = f"[0{text[1:]}"
+        made.append("0" if kind == "digit" else text)
+        if kind == "close" and excluded and excluded[-1][0] == depth:
+            _, begin = excluded.pop()
+            if not excluded and asks_digits("".join(made[begin:])):
+                del made[begin:]
+    return "".join(made)
 
 
 def zeroed(text: str) -> bytes:

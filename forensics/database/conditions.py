@@ -172,13 +172,17 @@ def condition_holds(condition: str, known: Fields, environment: Environment) -> 
     return not set(values.split("|")).isdisjoint(value) if value else None
 
 
+@functools.lru_cache(maxsize=1024)  # chosen by hand: the commands of all questions, and of the remedies of some causes
+def tools_in(text: str) -> tuple[Tool, ...]:
+    """The tools that `text` names."""
+    return tuple(tool for tool in tools() if tool.pattern.search(text))
+
+
 def tools_available(text: str, environment: Environment) -> bool | None:
     """Do the tools that `text` names exist in this environment? False: one is excluded. None: nothing tells of one that is
     hidden then. True: each of them fits, or may."""
     answer: bool | None = True
-    for tool in tools():
-        if not tool.pattern.search(text):
-            continue
+    for tool in tools_in(text):
         fits = condition_holds(tool.when, {}, environment) if tool.when else True
         if fits is False or any(condition_holds(c, {}, environment) for c in tool.unless):
             return False
@@ -192,13 +196,13 @@ def open_setting(text: str, environment: Environment) -> str:
     Empty if its tools are known to exist or not to, or if it needs others that nothing shows."""
     if tools_available(text, environment) is not None:
         return ""
-    unknown = [t for t in tools() if t.hidden and t.pattern.search(text) and condition_holds(t.when, {}, environment) is None]
+    unknown = [t for t in tools_in(text) if t.hidden and condition_holds(t.when, {}, environment) is None]
     return unknown[0].setting if all(t.setting for t in unknown) else ""
 
 
 def is_confirmed(text: str, environment: Environment) -> bool:
     """Does `text` name a tool that this environment is known to have?"""
-    return any(t.when and t.pattern.search(text) and condition_holds(t.when, {}, environment) for t in tools())
+    return any(t.when and condition_holds(t.when, {}, environment) for t in tools_in(text))
 
 
 class WordRule(Struct, frozen=True):

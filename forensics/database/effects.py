@@ -70,10 +70,11 @@ def known_effects() -> tuple[Effect, ...]:
     return tuple(Effect(row["effect"], lazy.regex(row["pattern"]), row["says"]) for row in read_rows("effects"))
 
 
-def effects_of(command: str) -> list[Effect]:
+@functools.lru_cache(maxsize=1024)  # chosen by hand: the commands of all questions, and of the remedies of some causes
+def effects_of(command: str) -> tuple[Effect, ...]:
     """The effects of a command, in the order of the table; its comments are not read."""
     bare = COMMENT_PATTERN.sub("", command)
-    return [effect for effect in known_effects() if effect.pattern.search(bare)]
+    return tuple(effect for effect in known_effects() if effect.pattern.search(bare))
 
 
 def effect_faults(remedy: Remedy) -> list[str]:

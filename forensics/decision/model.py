@@ -43,6 +43,7 @@ from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, 
 from forensics.outcome.trees import Forest, Trees
 
 MODEL_FORMAT = "forensics-model/6"
+KEPT_FORMAT = 2  # of what is kept of a model on this machine
 BUILT_IN = Path(__file__).parent / "model.weights"
 MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: a larger file is no model, and is not read into memory
 COEFFICIENT_UNIT = 1 / 32  # 16 bits reach from -1,024 to 1,024
@@ -122,6 +123,7 @@ def read_model(path: Path) -> Model:
         raise ForeignModelError(f"cannot be read ({error.strerror})") from error
     state = (
         MODEL_FORMAT,
+        KEPT_FORMAT,
         cache.CACHE_FORMAT,
         str(path.absolute()),
         found.st_ino,
@@ -133,11 +135,11 @@ def read_model(path: Path) -> Model:
     kept = cache.read(key)  # of a file that was found to be whole, and has not changed since
     model = model_from_bytes(data, kept[0] if kept else None)
     forests = model.outcome.boosted, model.outcome.random
-    if kept and len(kept) == 1 + 2 * len(forests):
-        for forest, *sums in zip(forests, kept[1::2], kept[2::2], strict=True):
-            forest.use_sums(*sums)
+    if kept and len(kept) == 1 + len(forests):
+        for forest, means in zip(forests, kept[1:], strict=True):
+            forest.use_means(means)
     elif kept is None:
-        cache.write(key, [_body(data), *(part for forest in forests for part in forest.sums_to_bytes())])
+        cache.write(key, [_body(data), *(forest.means_to_bytes() for forest in forests)])
     return model
 
 

@@ -28,6 +28,13 @@ def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> 
     return named or config(signatures).history or default_place()
 
 
+def is_wanted(remember: bool | None) -> bool:
+    """Are reports to be stored? `remember`: what was asked for; None means as configured."""
+    from forensics.config import config
+
+    return bool(config().history) if remember is None else remember
+
+
 def remembered(
     report: R, remember: bool | None = None, bundle: Path | None = None, accounted: Sequence[Mapping[str, str]] = ()
 ) -> R:
@@ -37,9 +44,7 @@ def remembered(
     sacct, the job's own first, if the report is of a Slurm job.
     """
     try:
-        from forensics.config import config
-
-        if remember is False or not (remember or config().history):
+        if not is_wanted(remember):
             return report
         return _remembered(report, history_place(), bundle, accounted)
     except ForensicsError as error:

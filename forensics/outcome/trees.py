@@ -38,43 +38,46 @@ class Forest(Struct, frozen=True, dict=True):
         """The sum of the values of all trees."""
         return sum(self._leaf(at, features) for at in self.roots)
 
-    def shares(self, features: Sequence[float]) -> tuple[float, dict[int, float]]:
+    def shares(self, features: Sequence[float]) -> tuple[float, dict[int, float], float]:
         """What each feature contributes to total(features): the sum of the roots' means, and by number of feature the sum of the
-        changes of the mean at its tests. Together they are the total. A mean is that of the leaves below."""
-        sums, counts = self._sums
-        tests, rights, numbers = self.feature, self.right, self.number
-        shares: dict[int, float] = {}
-        whole = 0.0
-        for at, end in zip(self.roots, [*self.roots[1:], len(tests)], strict=False):  # without trees there is an end alone
-            mean = (sums[end] - sums[at]) / (counts[end] - counts[at])
+        changes of the mean at its tests. Together they are the total, which comes last. A mean is that of the leaves below."""
+        means, tests, rights, numbers = self._means, self.feature, self.right, self.number
+        shares = [0.0] * len(features)
+        whole = total = 0.0
+        for at in self.roots:
+            mean = means[at]
             whole += mean
             while (test := tests[at]) != LEAF:
-                if features[test] <= numbers[at]:
-                    at, end = at + 1, rights[at]
-                else:
-                    at = rights[at]
-                below = (sums[end] - sums[at]) / (counts[end] - counts[at])
-                shares[test] = shares.get(test, 0.0) + below - mean
+                at = at + 1 if features[test] <= numbers[at] else rights[at]
+                below = means[at]
+                shares[test] += below - mean
                 mean = below
-        return whole, shares
+            total += numbers[at]
+        return whole, {test: share for test, share in enumerate(shares) if share}, total
 
     @cached_property
-    def _sums(self) -> tuple["array[float]", "array[int]"]:
-        """Sums of the values of the leaves, and their number, before each node."""
+    def _means(self) -> "array[float]":
+        """Of each node the mean of the leaves below it."""
         leaves = [*map(LEAF.__eq__, self.feature)]
-        sums = accumulate(map(mul, leaves, self.number), initial=0.0)
-        return array("d", sums), array("i", accumulate(leaves, initial=0))
+        sums = [*accumulate(map(mul, leaves, self.number), initial=0.0)]
+        counts, means = [*accumulate(leaves, initial=0)], array("d", bytes(8 * len(leaves)))
+        ahead = [*zip(self.roots, [*self.roots[1:], len(leaves)], strict=False)]  # without trees there is an end alone
+        while ahead:
+            at, end = ahead.pop()
+            means[at] = (sums[end] - sums[at]) / (counts[end] - counts[at])
+            if not leaves[at]:
+                ahead += ((at + 1, self.right[at]), (self.right[at], end))
+        return means
 
-    def sums_to_bytes(self) -> tuple[bytes, bytes]:
+    def means_to_bytes(self) -> bytes:
         """What shares() computes once of all leaves, to be kept on this machine."""
-        sums, counts = self._sums
-        return sums.tobytes(), counts.tobytes()
+        return self._means.tobytes()
 
-    def use_sums(self, sums: bytes, counts: bytes) -> None:
-        """Take what sums_to_bytes() gave; it is computed if it is of another forest."""
-        kept = array("d", sums), array("i", counts)
-        if len(kept[0]) == len(kept[1]) == len(self.feature) + 1:
-            self.__dict__["_sums"] = kept
+    def use_means(self, means: bytes) -> None:
+        """Take what means_to_bytes() gave; it is computed if it is of another forest."""
+        kept = array("d", means)
+        if len(kept) == len(self.feature):
+            self.__dict__["_means"] = kept
 
     def _leaf(self, at: int, features: Sequence[float]) -> float:
         tests, rights, numbers = self.feature, self.right, self.number
@@ -115,12 +118,12 @@ class Trees(Struct, frozen=True):
 
     def shares(self, features: Sequence[float], status: int | None = None) -> tuple[float, dict[str, float]]:
         """What makes log_odds(features, status): a constant, and the contribution of each feature by name."""
-        base, found = self.boosted.shares(features)
+        base, found, _ = self.boosted.shares(features)
         base += self.base
         if self.random.roots:
             count = len(self.random.roots)
-            root, parts = self.random.shares(features)
-            first, last = _logit(root / count), _logit(self.random.total(features) / count)
+            root, parts, leaves = self.random.shares(features)
+            first, last = _logit(root / count), _logit(leaves / count)
             scale = (last - first) / change if (change := sum(parts.values())) else 0.0
             base, found = (base + first) / 2, {test: part / 2 for test, part in found.items()}
             for test, part in parts.items():

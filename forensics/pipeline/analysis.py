@@ -1,6 +1,5 @@
 """One case: its sources are placed, the decision is made, and what a report shows is put together."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from forensics.advice.notices import compared_numbers, of_late_ranks
 from forensics.advice.set_back import set_back_first
 from forensics.config import config
 from forensics.core import limits
-from forensics.core.errors import SourceError, unexpected
+from forensics.core.errors import SourceError
 from forensics.correlation.asked_subject import (
     OWN_KINDS,
     Subject,
@@ -30,7 +29,6 @@ from forensics.correlation.asked_subject import (
     subject_of,
 )
 from forensics.correlation.owners import assign_owners
-from forensics.correlation.runs import files_by_run
 from forensics.correlation.stream import spool
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import MIN_LISTED_PROBABILITY, DecisionInput, decide
@@ -81,7 +79,7 @@ from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_
 from forensics.pipeline.teardown import harmless_lines, ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
-from forensics.sources.programs import is_log, is_no_log, is_page
+from forensics.sources.programs import is_page
 from forensics.sources.renumber import renumbered_lanes
 from forensics.version import VERSION
 
@@ -114,41 +112,6 @@ def analyze_paths(
     noted: list[Warning] = []
     given = sources.open_paths(paths, noted.append, within, later=True)
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)
-
-
-def cases_of(folder: Path) -> list[list[Path]]:
-    """The cases in `folder`, each by its paths: its sub-folders, and the logs beside them; else the files of each run."""
-    return [[folder / name for name in names] for names in names_of_cases(folder)]
-
-
-def names_of_cases(folder: Path) -> list[list[str]]:
-    """The same, by the names in `folder`."""
-    with os.scandir(folder) as entries:
-        found = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
-    folders = [[name] for name, is_folder in found if is_folder]
-    is_case = is_log if folders else (lambda name: not is_no_log(name))  # beside folders lie lists and tables of them
-    files = files_by_run(name for name, is_folder in found if not is_folder)
-    return sorted([*folders, *(names for names in files if any(map(is_case, names)))])
-
-
-def analyze_folders(
-    folder: Path, knowledge: Database, event_filter: correlation.Filter = correlation.EVERYTHING
-) -> Iterator[Report]:
-    """A Report for each case of `folder`, in order of name; a sub-folder in which nothing can be read, or at which this program
-    fails, has one that says so."""
-    told = 0
-    for paths in cases_of(folder):
-        try:
-            yield analyze_paths(paths, paths[0].name, knowledge, event_filter=event_filter, within=folder)
-        except SourceError as error:
-            if not paths[0].is_dir():
-                continue
-            yield analyze([], paths[0].name, knowledge, [Warning("unreadable", str(error), paths[0].name)])
-        except Exception as error:  # the cases behind it are analysed as if it were not there
-            yield analyze([], paths[0].name, knowledge, [Warning("unreadable", unexpected(error), paths[0].name)])
-        told += 1
-    if not told:
-        raise SourceError("no log in it, so no cases", str(folder))
 
 
 MAX_NAMED_PROGRAMS = 3  # chosen by hand: in a message of one line

@@ -21,11 +21,13 @@ from forensics.model import Source
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+S = TypeVar("S")
 T = TypeVar("T")
 Packing = Callable[[Any], Any]  # from the results of a batch to what is sent from a process, or back
 MAX_SMALL_BYTES = 8 << 20  # threads would have a few blocks to share, and most of the time on such a source is Python's own
 SOURCE_BYTES = 64 << 10  # chosen by hand: what is done once for a source takes as long as so many bytes full of numbers
 MIN_POOLED_SOURCES = 96  # of no length; starting the processes takes as long as reading some thirty
+MIN_WORK = MIN_POOLED_SOURCES * SOURCE_BYTES
 SOURCES_PER_BATCH = 48  # half of MIN_POOLED_SOURCES, so two processes get one each; as many of 5 KB are read together
 MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
 
@@ -46,31 +48,36 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
+def work_of_source(source: Source) -> int:
+    """How long it takes to read a source, in bytes of text."""
+    return SOURCE_BYTES + (source.size or 0)
+
+
 def read_in_pool(
-    sources: Sequence[Source],
-    read: Callable[[Sequence[Source]], list[T]],
+    sources: Sequence[S],
+    read: Callable[[Sequence[S]], list[T]],
     processes: int,
     pack: Packing = _unchanged,
     unpack: Packing = _unchanged,
+    work: Callable[[S], int] = work_of_source,  # type: ignore[assignment]
 ) -> Generator[T]:
     """The results of `read`, which is given a batch of `sources` at a time, in order, by at most so many processes. They end
     when the generator is closed.
 
-    `pack` makes of the results of a batch what is sent from a process and can be pickled; `unpack` makes the results of that.
+    `pack` makes of the results of a batch what is sent and can be pickled, `unpack` these of that. `work`: as work_of_source().
     """
-    if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
-        yield from chain.from_iterable(read(sources[batch]) for batch in _batches(sources, 1))
+    works = [*map(work, sources)]
+    if processes < 2 or len(works) <= 2 or sum(works) < MIN_WORK or sys.platform != "linux":
+        yield from chain.from_iterable(read(sources[batch]) for batch in _batches(works, 1))
         return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
-    def read_here(batch: slice) -> list[T]:
+    def read_here(batch: slice) -> list[T]:  # a forked process inherits it, so that it need not be pickled
         return read(sources[batch])
 
-    first, sources = read_here(slice(1)), sources[1:]
-    batches = _batches(sources, min(processes, MAX_PROCESSES))
-    others = set(active_children())
-    # A forked process inherits `read_here`, so that it need not be pickled.
+    first, sources, others = read_here(slice(1)), sources[1:], set(active_children())
+    batches = _batches(works[1:], min(processes, MAX_PROCESSES))
     pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
     try:
         coming = deque(pool.submit(_read, batch) for batch in batches)  # the first one forks
@@ -89,27 +96,17 @@ def read_in_pool(
         pool.shutdown(cancel_futures=True)
 
 
-def _is_worth_processes(sources: Sequence[Source]) -> bool:
-    """Is there more than one source for them, and more work than starting them?"""
-    return len(sources) > 2 and sum(map(_work, sources)) >= MIN_POOLED_SOURCES * SOURCE_BYTES
-
-
-def _work(source: Source) -> int:
-    """How long it takes to read a source, in bytes of text."""
-    return SOURCE_BYTES + (source.size or 0)
-
-
-def _batches(sources: Sequence[Source], processes: int) -> list[slice]:
+def _batches(works: Sequence[int], processes: int) -> list[slice]:
     """Sources that follow each other, divided so that each batch takes about as long as SOURCES_PER_BATCH of no length, or as a
     process's part of what is left, so that all processes end at about the same time."""
-    starts, load, left = [0], 0, sum(map(_work, sources))
-    for i, source in enumerate(sources):
+    starts, load, left = [0], 0, sum(works)
+    for i, work in enumerate(works):
         if load >= min(SOURCES_PER_BATCH * SOURCE_BYTES, (left + load) // processes):
             starts.append(i)
             load = 0
-        load += _work(source)
-        left -= _work(source)
-    return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True) if a < b]
+        load += work
+        left -= work
+    return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(works)), strict=True) if a < b]
 
 
 def _received(future: "Future[Any]", unpack: Packing) -> list[Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from forensics.core.errors import UsageError
 from forensics.core.text import printable
@@ -46,17 +46,17 @@ def plain(value: Any, field: str = "") -> Any:
     """Structs as dicts, times as text, text safe to print; names of sources are unchanged. `field`: in which it stands."""
     if isinstance(value, str):
         return value if field in SOURCE_NAMES else printable(value)
-    if isinstance(value, datetime):
-        return time_text(value)
     if value is None or isinstance(value, int | float):  # most values; tested here, because a test for Mapping is slow
         return value
     if isinstance(value, tuple):
         return [plain(v, field) for v in value]
-    if isinstance(value, Line | QuotedLine):
-        value = replace(value, text=printable(value.text, MAX_CONTEXT_LINE_CHARS))
     if isinstance(value, Struct):
-        fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-        return {name: plain(getattr(value, field), field) for field, name in fields}
+        if isinstance(value, Line | QuotedLine):
+            value = replace(value, text=printable(value.text, MAX_CONTEXT_LINE_CHARS))
+        fields = zip(value.__struct_fields__, value.__struct_encode_fields__, astuple(value), strict=True)
+        return {name: plain(own, field) for field, name, own in fields}
+    if isinstance(value, datetime):
+        return time_text(value)
     return {k: plain(v) for k, v in value.items()} if isinstance(value, Mapping) else value
 
 

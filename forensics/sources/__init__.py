@@ -17,7 +17,7 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import error_text, file_blob, warning_kind
 from forensics.sources.budget import Pool
-from forensics.sources.files import open_folder
+from forensics.sources.files import folder_place
 from forensics.sources.later import MIN_LATER_FILES, LaterFile, may_wait
 from forensics.sources.opened import open_blob
 from forensics.sources.sets import base_of_set, order_rotated
@@ -85,7 +85,7 @@ def _found(paths: list[Path], warn: Warn, within: Path | None, noted: list[Warni
     seen: set[tuple[int, int]] = set()
     names: dict[str, int] = {}
     pool, given = Pool(), tuple(paths)
-    around = open_folder(within)[0] if within else None
+    around = folder_place(within) if within else None
     for top in paths:
         files = [*walk_files(top, warn, around)]
         waits = noted is not None and len(files) >= MIN_LATER_FILES

@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,12 +118,24 @@ def looked_at(path: Path | str) -> tuple[str, os.stat_result]:
 
 def open_folder(path: Path | str, top: str | None = None) -> tuple[str, list[Entry]]:
     """The real path of a folder and what is in it; raises OutsideError where it is not in `top`, OSError if it cannot be read."""
+    with _opened_folder(path, top) as (handle, place), os.scandir(handle) as found:
+        return place, [Entry(e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in found]
+
+
+def folder_place(path: Path | str, top: str | None = None) -> str:
+    """The real path of a folder, which has to be one that open_folder() opens; what is in it is not looked at."""
+    with _opened_folder(path, top) as (_, place):
+        return place
+
+
+@contextlib.contextmanager
+def _opened_folder(path: Path | str, top: str | None) -> Iterator[tuple[int, str]]:
+    """The descriptor and the real path of a folder."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         place = _real_path(handle, path)
         check_inside(place, top)
-        with os.scandir(handle) as found:
-            return place, [Entry(e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in found]
+        yield handle, place
     finally:
         os.close(handle)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
 from forensics.sources.blob import error_text, warning_kind
-from forensics.sources.files import RefusedError, check_inside, check_kind, looked_at, open_folder
+from forensics.sources.files import RefusedError, check_inside, check_kind, folder_place, looked_at, open_folder
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # the labels of a labelled case are no logs
@@ -50,7 +50,7 @@ def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[Fou
     kept: list[tuple[Rank, int, str, os.stat_result]] = []
     seen, left = 0, ""
     try:
-        inside = open_folder(top, within)[0]
+        inside = folder_place(top, within)
     except OSError as error:
         warn(_unreadable(error, top))
         return

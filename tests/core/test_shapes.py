@@ -1,8 +1,22 @@
 """What is remembered by the shape of a line."""
 
 import pytest
+import regex
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, ShapeTest, asks_digits, by_shape, divided, indented, shapes_of, zeroed
+from forensics.core.shapes import (
+    MAX_SHAPE_CHARS,
+    ZEROS,
+    ShapeTest,
+    asks_digits,
+    by_shape,
+    divided,
+    indented,
+    of_shapes,
+    shapes_of,
+    zeroed,
+)
+from forensics.database import builtin_folder
+from forensics.database.phrases import read_phrases
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -32,6 +46,31 @@ def test_which_patterns_ask_for_digits() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (r"[1-9] failed(?!: 0)", r"[01-9] failed"),
+        (r"exit 17{2}(?P<h2>\.\d)", r"exit 00{2}(?P<h2>\.\d)"),
+        (r"\[\x1b7(?!a(?!5)b)(?!c)c", r"\[\x1b0(?!c)c"),
+        (r"(?<![7(]) (?:done|[a-f2])", r" (?:done|[0a-f2])"),
+        (r"[^1-3] left", ""),
+        (r"(?>[1-9]|0)1", ""),
+        (r"(\d) of \1", ""),
+    ],
+)
+def test_what_stands_in_the_shapes_of_lines_in_which_a_pattern_finds_something(pattern: str, found: str) -> None:
+    assert of_shapes(pattern) == found
+
+
+def test_a_shape_is_found_where_a_phrase_is_found_in_a_line() -> None:
+    phrases = [p for found in read_phrases(builtin_folder())[0].values() for p in found]
+    missed = [
+        (p.name, text) for p in phrases for text in p.match if not regex.search(of_shapes(p.pattern), text.translate(ZEROS))
+    ]
+    assert missed == []
+    assert sum(asks_digits(p.pattern) and bool(of_shapes(p.pattern)) for p in phrases) > 10
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["step 12", "loss 3"], ["step 12\nloss 3", "7"]])

@@ -187,8 +187,8 @@ def test_what_is_kept_of_a_model_changes_no_answer_and_is_of_this_very_file(
     path.write_bytes(whole := BUILT_IN.read_bytes())
     first, again = read_model(path).outcome, read_model(path).outcome
     features = [1.0] * len(first.names)
-    assert "_sums" not in model_from_bytes(whole).outcome.random.__dict__
-    assert "_sums" in again.random.__dict__, "they were read"
+    assert "_means" not in model_from_bytes(whole).outcome.random.__dict__
+    assert "_means" in again.random.__dict__, "they were read"
     assert again.shares(features) == model_from_bytes(whole).outcome.shares(features) == first.shares(features)
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(ForeignModelError, match="damaged"):

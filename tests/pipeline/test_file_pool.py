@@ -2,12 +2,13 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -15,7 +16,8 @@ import pytest
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Source
-from forensics.pipeline.file_pool import MAX_SMALL_BYTES, MIN_POOLED_SOURCES, SOURCES_PER_BATCH, is_small, read_in_pool
+from forensics.pipeline import cases
+from forensics.pipeline.file_pool import MAX_SMALL_BYTES, MIN_POOLED_SOURCES, MIN_WORK, SOURCES_PER_BATCH, is_small, read_in_pool
 from forensics.sources import open_paths
 from tests.report.samples import ROOT
 
@@ -140,3 +142,36 @@ def test_what_comes_from_a_process_is_packed_there_and_unpacked_here() -> None:
 
     found = list(read_in_pool(SOURCES, each(lambda source: source.name), 2, pack, unpack))
     assert found == [SOURCES[0].name, *(s.name.upper() for s in SOURCES[1:])]
+
+
+@pytest.mark.seconds
+def test_reports_on_cases_do_not_depend_on_the_number_of_processes(tmp_path: Path, knowledge: Database) -> None:
+    """Short cases, one of more files than that, one in which nothing can be read, and logs beside them."""
+    failed = sorted(path for path in (ROOT / "sample_logs").iterdir() if path.is_dir())[::12]
+    for case in failed:
+        shutil.copytree(case, tmp_path / case.name)
+    for number in range(MIN_POOLED_SOURCES):
+        (tmp_path / "long").mkdir(exist_ok=True)
+        (tmp_path / "long" / f"rank{number}.log").write_text(
+            f"step {number} loss nan\n[rank{number}]: ValueError: no such thing\n"
+        )
+        (tmp_path / f"{number}.a.log").write_text(f"step {number}\nIndexError: list index out of range\n")
+    (tmp_path / "empty").mkdir()
+    read = [[*pipeline.analyze_folders(tmp_path, knowledge, workers=n)] for n in (1, 3)]
+    assert len(read[0]) == len(failed) + MIN_POOLED_SOURCES + 2
+    assert msgspec.json.encode(read[0]) == msgspec.json.encode(read[1])
+
+
+def test_short_cases_are_read_by_other_processes(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "CASE_BYTES", MIN_WORK // 4)
+    for name in "abcdef":
+        (tmp_path / f"{name}.log").write_text("step 1\nIndexError: list index out of range\n")
+    whole = cases.analyze_paths
+
+    def telling(paths: Sequence[Path], case: str, *given: Any, **options: Any) -> Any:
+        return msgspec.structs.replace(whole(paths, case, *given, **options), case=f"{case} {os.getpid()}")
+
+    monkeypatch.setattr(cases, "analyze_paths", telling)
+    found = [report.case.split() for report in pipeline.analyze_folders(tmp_path, knowledge, workers=2)]
+    assert [name for name, _ in found] == [f"{name}.log" for name in "abcdef"]
+    assert [pid == str(HERE) for _, pid in found] == [True, *[False] * 5]

@@ -23,7 +23,7 @@ Classify a line: trouble, progress, a good end, and so on. The wordings are the 
 from collections.abc import Callable, Mapping, Sequence
 
 from forensics.core import lazy
-from forensics.core.shapes import ZEROS, asks_digits, by_shape
+from forensics.core.shapes import ZEROS, asks_digits, by_shape, of_shapes
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database
 from forensics.database.phrase_filter import phrase_filter
@@ -220,9 +220,13 @@ class LineClasses:
         self.may_be_trouble, self.may_be_none = place.get("trouble", 0), place.get("no_trouble", 0)
         classes = [(name, bit, *phrases[name]) for name, bit in CLASSES.items() if name in phrases]
         self.others = [(place[name], bit, words, lazy.regex("|".join(patterns))) for name, bit, words, patterns in classes]
-        # What a line has that some class asks for the values of digits: `[1-9] failed`; the empty text is in each.
-        asking = (words or ("",) for _, _, words, patterns in classes if any(map(asks_digits, patterns)))
-        self.words_with_digits = tuple({word.translate(ZEROS) for words in asking for word in words})
+        # Of the classes that ask for the values of digits: what a line of them has, and what finds something in its shape.
+        asking = [(words, [of_shapes(p) for p in patterns if asks_digits(p)]) for _, _, words, patterns in classes]
+        self.asking = [
+            (tuple({word.translate(ZEROS) for word in words}), lazy.regex("|".join(patterns)))
+            for words, patterns in asking
+            if patterns
+        ]
         self.of_shape: dict[str, int | None] = {}
 
     def classify(self, text: str) -> int:
@@ -252,9 +256,11 @@ class LineClasses:
         return self.of_shape[shape]
 
     def _classified_shape(self, shape: str) -> int | None:
+        if self.possible(shape)[0] & self.may_be_trouble or FRAMES.match(shape):
+            return None
         low = shape.lower()
-        may_depend = self.possible(shape)[0] & self.may_be_trouble or FRAMES.match(shape)
-        return None if may_depend or any(map(low.__contains__, self.words_with_digits)) else self.classify(shape)
+        asked = (pattern for words, pattern in self.asking if not words or any(map(low.__contains__, words)))
+        return None if any(pattern.search(shape) for pattern in asked) else self.classify(shape)
 
     def is_trouble(self, text: str) -> bool:
         """Has the line a word of failure that is more than a count of zero, a name or a setting?"""

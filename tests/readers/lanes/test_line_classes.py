@@ -141,4 +141,5 @@ def test_the_classes_of_a_shape_are_those_of_each_of_its_lines(knowledge: Databa
     known = [(line, found) for line in lines if (found := classes.classify_shape(line.translate(ZEROS))) is not None]
     assert [line for line, found in known if classes.classify(line) != found] == []
     assert len(known) > len(DIGITS)
+    assert classes.classify_shape("step 00 | tokens/s 00000 | loss: 0.0000") == PROGRESS  # whatever other lines of work show
     assert classes.classify_shape("00 failed") is None  # of `0 failed`, which is no trouble, and of `7 failed`
