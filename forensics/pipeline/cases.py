@@ -1,7 +1,6 @@
 """The cases in a folder, short ones analysed by other processes: incidents/ -> a Report on incidents/a, one on incidents/b."""
 
 import os
-import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -96,10 +95,14 @@ def _report(
 
 
 def _packed(reports: list[Report | None]) -> bytes:
+    import pickle  # only where other processes are at work
+
     packed: bytes = compress(pickle.dumps(reports, pickle.HIGHEST_PROTOCOL), FAST_LEVEL)
     return packed
 
 
 def _unpacked(packed: bytes) -> list[Report | None]:
+    import pickle
+
     reports: list[Report | None] = pickle.loads(decompress(packed))  # of a process of this one's own
     return reports
