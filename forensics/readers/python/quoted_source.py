@@ -130,7 +130,7 @@ class Quotes:
         at = bisect_right(self.starts, line.number) - 1
         if at >= 0 and line.number < self.starts[at] + len(self.blocks[at].rows):
             return self.rows[at]
-        return {row.number: _said(row.text) for row in around}
+        return _Neighbours(around)
 
 
 def begins_in_text(text: str, at: int) -> bool:
@@ -298,6 +298,20 @@ class _Rows(dict[int, str]):
             return default
         if number not in self:
             self[number] = self.said(decode_line(self.block.rows[at]))
+        return self[number]
+
+
+class _Neighbours(dict[int, str]):
+    """What lines say, by their numbers, found out where it is asked for: mostly of two or three of some eighty."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.texts = {line.number: line.text for line in lines}
+
+    def get(self, number: int, default: str = "") -> str:  # type: ignore[override]
+        if number not in self:
+            if number not in self.texts:
+                return default
+            self[number] = _said(self.texts[number])
         return self[number]
 
 
